@@ -51,7 +51,7 @@ docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load 
 
 # the documentation of the site, in which pages of it stand in place of stills
 site: OUT := build/site
-site: $(VENV)/.dev  ## sentences, a lesson and the documentation for any static host (OUT=build/site)
+site: $(VENV)/.dev  ## the live page, a lesson and the documentation for any static host (OUT=build/site)
 	$(PY) -m headlight site --out $(OUT) --docs docs/index.html
 	$(PY) -m sphinx -q -E -n -W --keep-going -t live -d build/doctrees-site docs $(OUT)/docs
 

@@ -11,6 +11,7 @@ from benchmarks import (
     completeness,
     confidence,
     edges,
+    engine,
     failover,
     firefox,
     first_words,
@@ -21,6 +22,7 @@ from benchmarks import (
     layers,
     lessons,
     lines,
+    live,
     marian,
     models,
     pages,
@@ -36,9 +38,19 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, marian, models, readers),
+    *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(circuits, completeness, confidence, first_words, edges, source_share, examples, huggingface),
+    *(
+        circuits,
+        completeness,
+        confidence,
+        first_words,
+        edges,
+        engine,
+        source_share,
+        examples,
+        huggingface,
+    ),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -18,7 +18,8 @@ import torch
 from benchmarks.machine import describe, spread, table
 from transformer import AttentionTrace, Transformer, Translator, decoding
 from transformer.analysis.teacher_forcing import forced_pair, values_at
-from transformer.circuits.edges import SEED, STRONGEST, Circuit, Floats, patch_strongest
+from transformer.arrays import Floats
+from transformer.circuits.edges import SEED, STRONGEST, Circuit, patch_strongest
 from transformer.circuits.pairs import BUNDLED_PAIRS, MinimalPair, encode_pair, read_pairs
 from transformer.cli.arguments import whole_number
 from transformer.corpus.resampling import mean_interval, resampled_weights

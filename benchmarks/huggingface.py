@@ -14,8 +14,8 @@ import torch
 
 from benchmarks.models import require_transformers
 from transformer import AttentionTrace, HeadlightError, InputError
+from transformer.arrays import Singles
 from transformer.kinds import Kind
-from transformer.traces.fields import Weights
 
 LAYERS, HEADS, D_MODEL = 3, 4, 32
 MELS, FRAMES = 8, 11
@@ -289,11 +289,11 @@ class _Checked:
 def _differences(
     trace: AttentionTrace,
     kind: Kind,
-    weights: Weights,
+    weights: Singles,
     labels: Sequence[Sequence[str]],
     tolerance: float,
 ) -> list[str]:
-    """Weights and tokens that differ, in words; at a tolerance of 0 every bit counts."""
+    """Singles and tokens that differ, in words; at a tolerance of 0 every bit counts."""
     mine = trace.weights(kind)
     if mine.shape != weights.shape:
         return [f"{kind} is {mine.shape}, not {weights.shape}"]

@@ -3,15 +3,15 @@
 import numpy as np
 
 from transformer import AttentionTrace
+from transformer.arrays import Singles
 from transformer.text.tokenizer import Piece
-from transformer.traces.fields import Weights
 
 
 def made_trace(n: int, layers: int, heads: int, seed: int) -> AttentionTrace:
     """Attention of `n` tokens on each side; each seed has tokens of its own."""
     random = np.random.default_rng(seed)
 
-    def attention(*, causal: bool = False) -> Weights:
+    def attention(*, causal: bool = False) -> Singles:
         scores = 4 * random.standard_normal((layers, heads, n, n), dtype=np.float32)
         if causal:
             scores[..., np.triu(np.ones((n, n), dtype=bool), 1)] = -np.inf

@@ -34,7 +34,11 @@ class Picture(NamedTuple):
 
 
 KEYS = {"text": "The man who lost his keys is waiting in front of the house."}
-REMOVED = {"roles_view": "Remove heads", "removed": "c5.0,c1.4", "kind": "cross-attention"}
+REMOVED = {
+    "roles_view": "Remove heads",
+    "removed": "L6 H1 cross,L2 H5 cross",
+    "kind": "cross-attention",
+}
 SNOW = {"lesson": "snow.en", "card": "1", "kind": "cross-attention", "layer": "4", "head": "5"}
 PICTURES = (
     Picture("heads", "heads", {}),

@@ -12,10 +12,9 @@ from sphinx.application import Sphinx
 
 # from the images of the pages: the page of the site, its part and its height in rem
 FRAMES = {
-    "watch.webp": ("en-1.html", "watch", 36),
-    "heads.png": ("en-1.html", "heads", 44),
-    "ribbons.png": ("en-1.html", "links", 20),
-    "take-away.png": ("en-1.html", "without", 21),
+    "watch.webp": ("index.html", "watch", 36),
+    "heads.png": ("index.html", "heads", 44),
+    "ribbons.png": ("index.html", "links", 20),
     "lesson.png": ("lesson-attention.html", "lesson", 48),
 }
 POLICY = (

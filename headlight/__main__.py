@@ -20,7 +20,9 @@ COMMANDS = {
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
     "export": Command("transformer.export", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
-    "site": Command("viz.site.__main__", "write a site of sentences for any static host", "app"),
+    "site": Command(
+        "viz.site.__main__", "write a page with the model in it for any static host", "app"
+    ),
     "lessons": Command(
         "viz.lessons.__main__", "check, print and collect lessons; find puzzles", "app"
     ),

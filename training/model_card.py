@@ -34,6 +34,14 @@ Evaluation = Mapping[str, Any]
 """One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
 _NUMBERS = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
 _TEXTS = ("src", "ref", "checkpoint", "weights", "signature")
+_MEASURES = (
+    ("bleu", "BLEU", ".2f"),
+    ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
+    ("chrf", "chrF", ".2f"),
+    ("comet", "COMET", ".4f"),
+    ("perplexity", "perplexity", ".2f"),
+)
+"""Name, words and format of each measure in a card."""
 _FORM = make_dataclass("_FORM", [(n, float) for n in _NUMBERS] + [(n, str) for n in _TEXTS])
 
 
@@ -203,30 +211,19 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
     models = {str(values["weights"]): str(values["checkpoint"]) for values in evaluations}
     names = _short_names(list(models.values()))
     files = _short_names([str(values[side]) for values in evaluations for side in ("src", "ref")])
-    texts: dict[Any, dict[str, Evaluation]] = {}
+    texts: dict[str, dict[str, Evaluation]] = {}
     for values in evaluations:
-        text = (*(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),)
         match = re.search(r"\btok:([^|]+)", str(values["signature"]))
         tokens = f", tokens {match[1]}" if match and match[1] != bleu_tokens.DEFAULT else ""
-        texts.setdefault((text, tokens), {})[str(values["weights"])] = values
-    rows = []
-    for ((src, ref, sentences, beam, alpha), tokens), measured in texts.items():
-        label = (
-            f"{cell(files[src])} → {cell(files[ref])}, {sentences:,} sentences, "
-            f"beam {beam}, α {alpha:g}{tokens}"
+        text = (
+            f"{cell(files[values['src']])} → {cell(files[values['ref']])}, {values['sentences']:,} "
+            f"sentences, beam {values['beam']}, α {values['alpha']:g}{tokens}"
         )
-        parts = (
-            shown(
-                measured.get(weights, {}),
-                ("bleu", "BLEU", ".2f"),
-                ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
-                ("chrf", "chrF", ".2f"),
-                ("comet", "COMET", ".4f"),
-                ("perplexity", "perplexity", ".2f"),
-            )
-            for weights in models
-        )
-        rows.append((label, ["<br>".join(part) or "–" for part in parts]))
+        texts.setdefault(text, {})[str(values["weights"])] = values
+    rows = [
+        (text, ["<br>".join(shown(measured.get(name, {}), *_MEASURES)) or "–" for name in models])
+        for text, measured in texts.items()
+    ]
     signatures = {
         str(values[name])
         for values in evaluations

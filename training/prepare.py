@@ -19,6 +19,7 @@ from tqdm import tqdm
 from training.config import RunConfig
 from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
+from transformer.arrays import Bools, Ints
 from transformer.checkpoints.other_files import advice
 from transformer.cli import arguments, command
 from transformer.errors import ConfigError, reading, writing
@@ -114,7 +115,7 @@ class Cleaning:
         return {name: int(totals[reason]) for reason, name in self.names().items()}
 
 
-def _words(lines: list[str]) -> encoded_text.Counts:
+def _words(lines: list[str]) -> Ints:
     return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
 
 
@@ -150,7 +151,7 @@ def scan(pairs: Iterable[ParallelText], cleaning: Cleaning) -> Reasons:
     return reasons
 
 
-def drawn_pairs(reasons: Reasons, lines: int) -> NDArray[np.bool_]:
+def drawn_pairs(reasons: Reasons, lines: int) -> Bools:
     """Mark the pairs that the vocabulary is learnt on: those kept, or a sample of `lines` lines."""
     retained = np.flatnonzero(reasons == KEPT)
     if 2 * len(retained) > lines:
@@ -162,9 +163,7 @@ def drawn_pairs(reasons: Reasons, lines: int) -> NDArray[np.bool_]:
     return drawn
 
 
-def drawn_lines(
-    folders: Sequence[text_folders.DataFolder], drawn: NDArray[np.bool_]
-) -> Iterator[str]:
+def drawn_lines(folders: Sequence[text_folders.DataFolder], drawn: Bools) -> Iterator[str]:
     """Yield the lines of drawn pairs: first all sources, then all targets."""
     for side in range(2):
         first = 0

@@ -1,9 +1,11 @@
 """One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
+import base64
 import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -38,8 +40,8 @@ _PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {policy}; \
+style-src 'unsafe-inline'; img-src data: blob:">
 <title>{title}</title>
 {description}<style>{css}</style>
 </head>
@@ -48,8 +50,7 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 {body}
 <p id="unscripted">A script in this page draws the maps, but it has not run: allow scripts, or \
 save the page as a file and open it.</p>
-{data}<script type="module" async>
-{script}</script>
+{data}<script type="module" async>{script}</script>
 {blocks}</body>
 </html>
 """
@@ -93,14 +94,15 @@ def report(
     options = options or first_options(trace)
     if translator:
         origin = origin or Origin.from_translator(translator, trace.source, trace.target)
-    encoded = explorer.encode_page(trace, options, origin)
+    # findings and parts are of the weights of the whole sentence
+    is_whole = options.lens == "weights" and options.sinks and options.step is None
+    has_parts = translator is not None and is_whole
+    encoded = explorer.encode_page(trace, options, origin, carried=has_parts)
     notes = [*trace.notes, *encoded.notes]
     if not options.sinks:
         view = HeadsView(trace, options)
         notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
-    # findings and parts are of the weights of the whole sentence
-    is_whole = options.lens == "weights" and options.sinks and options.step is None
     head = f"{_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
     head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
     name, main, blocks = "report", '<main id="heads"></main>', encoded.heads
@@ -227,21 +229,38 @@ def saved_page(
     blocks: Mapping[str, str],
     message: tuple[str, str] | None = None,
     description: str = "",
+    is_live: bool = False,
 ) -> str:
     """Return a page that needs no server; the script draws before the last block is there.
 
-    The body begins inside the header. With a description, it has the heading, too.
+    The body begins inside the header. With a description, it has the heading, too. A live page may
+    load an engine, as WebAssembly, and the model's weights from its own server.
     """
+    code = "\n" + script(name)
     about = f'<meta name="description" content="{escape(description)}">\n' if description else ""
     return _PAGE.format(
         title=escape(title),
         description=about,
+        policy=_live_policy(code) if is_live else "script-src 'unsafe-inline'",
         theme=theme,
         css=_style(theme, f"{name}.css"),
         body=body if description else f"<h1>{escape(title)}</h1>\n{body}",
         data=_DATA.format(*message) if message else "",
-        script=_file(f"draw/{name}_bundle.js"),
+        script=code,
         blocks="".join(_DATA.format(escape(block), text) for block, text in blocks.items()),
+    )
+
+
+def script(name: str) -> str:
+    """Return one of the scripts that `npm run build` makes of `viz/browser`."""
+    return _file(f"draw/{name}_bundle.js")
+
+
+def _live_policy(code: str) -> str:
+    checksum = base64.b64encode(sha256(code.encode()).digest()).decode()
+    return (
+        f"script-src 'sha256-{checksum}' 'wasm-unsafe-eval'; worker-src 'self' blob:; "
+        "connect-src 'self'"
     )
 
 

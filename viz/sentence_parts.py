@@ -13,11 +13,11 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import CANDIDATES, removal_order
 from transformer.text.languages import Side, code_of_name
-from viz.draw import watched, wire, word_links
-from viz.draw.caption import Origin, head_caption
+from viz.draw import trace_message, watched, wire
+from viz.draw.caption import Origin
 from viz.draw.changed_words import mark_changed_words
 from viz.draw.formatting import format_difference, format_number
-from viz.draw.player import encode_player
+from viz.draw.word_links import word_texts
 
 COSTLIEST = 4  # heads that are removed, each alone, then all
 
@@ -30,9 +30,9 @@ def parts_html(translator: Translator, trace: AttentionTrace) -> str:
         for heads in (*([head] for head in order), order)
     ]
     return f"""<section id="watch"><h2>Watch it translate</h2>
-<div data-picture="watch-data"></div></section>
+<div data-picture="player"></div></section>
 <section id="links"><h2>Which words belong together</h2>
-<div data-picture="links-data"></div></section>
+<div data-picture="links"></div></section>
 <section id="without"><h2>Without its costliest heads</h2>
 <p>The heads are in the order in which the page removes them. Without the first one, of all heads,
 the translation becomes least probable; each other one is the worst, with those before it removed,
@@ -80,32 +80,22 @@ def removal_text(changed: Effect, attributes: str = "") -> str:
 
 
 def part_pictures(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
-    """Pack the player and the links, by the ids of their elements."""
+    """Pack the trace of player, links and heads, by the id of its element."""
     origin = Origin.from_translator(translator, trace.source, trace.target)
     settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
-    source, target = map(word_links.word_texts, (trace.source_pieces, trace.target_pieces))
-    if source and target:
+    if all(map(word_texts, (trace.source_pieces, trace.target_pieces))):
         shares = aligned_shares(translator, trace, settings)
     every, mutual = strongest(shares, "each"), strongest(shares, "mutual")
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
-    player = encode_player(
-        trace,
-        watched.search_steps(score),
-        selected=watched.watched_heads(trace, mutual),
-        links=watched.piece_links(trace, mutual, every),
-        caption=origin.caption("What every head looks at, step by step of the search."),
-    )
-    links = word_links.encode_links(
-        source,
-        target,
-        every,
-        mutual=mutual,
-        made_by=word_links.map_text(settings),
-        languages=trace.languages,
-        caption=origin.caption(head_caption("cross", settings.layer, settings.head, settings.lens)),
-    )
-    return {"watch-data": wire.packed(player), "links-data": wire.packed(links)}
+    steps = watched.search_steps(score)
+    message = {
+        "trace": trace_message.trace_fields(trace, steps, whole=trace_message.is_whole(trace)),
+        "about": trace_message.about(trace.languages, origin.made_by, settings),
+        "links": trace_message.word_links(every, mutual),
+        "selected": {kind: head[1:] for kind, head in watched.watched_heads(trace, mutual).items()},
+    }
+    return {"trace-data": wire.packed(wire.encode(message))}
 
 
 def languages(trace: AttentionTrace) -> list[str]:

@@ -145,9 +145,11 @@ def address(logged_app: tuple[str, Path]) -> str:
 def bundled_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the app on the bundled models."""
     folder = tmp_path_factory.mktemp("app")
+    log = folder / "server.log"
     own = dict.fromkeys([MODELS_VARIABLE, library.LESSONS_VARIABLE], str(folder))
-    with served(APP, folder / "server.log", {CHECKPOINT_VARIABLE: "", **own}) as address:
+    with served(APP, log, {CHECKPOINT_VARIABLE: "", **own}) as address:
         yield address
+    assert "Traceback" not in log.read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ import re
 
 import numpy as np
 
-from viz.draw.palette import COLOR, ENDS, difference_table, table
+from tests.browser_colors import browser_table
+from viz.draw.palette import COLOR, ENDS, table
 
 SPY = """
 (() => {
@@ -86,7 +87,7 @@ def _tables() -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
     tables: dict[tuple[str, str], np.ndarray] = {
         (kind, theme): table(kind, theme) for kind in COLOR for theme in ENDS
     }
-    tables |= {("difference", theme): difference_table(theme) for theme in ENDS}
+    tables |= {("difference", theme): browser_table("difference", theme) for theme in ENDS}
     return {name: np.unique(_packed(table), return_index=True) for name, table in tables.items()}
 
 

@@ -19,7 +19,7 @@ from transformer.checkpoints import checkpoint
 from transformer.config import EOS
 from transformer.files.installed import ASSETS
 from viz.lessons import read_lesson
-from viz.lessons.answers import Answers, write_answers
+from viz.lessons.answers import Answers, GivenAnswer, Try, write_answers
 from viz.site.lesson_page import LessonPage
 
 SENTENCE = "The old cat waits in the garden."
@@ -56,11 +56,12 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lessons check": (LESSON, *_MODEL),
     "lessons collect": ("answers.json",),
     "lessons handout": (LESSON, *_MODEL),
+    "lessons new": (),
     "lessons notebook": (LESSON, *_MODEL),
     "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,
     "report": (SENTENCE, *_MODEL, "--beam", "1"),
-    "site": (*_MODEL, "--sentences", "text"),
+    "site": (*_MODEL, "--stored", "text"),
     "train": _DATA,
     "translate": (SENTENCE, *_MODEL, "--beam", "1"),
 }
@@ -106,8 +107,8 @@ def pristine(
         "```yaml\nask: D?\n```\n- [x] E\n- [ ] F\n"
     )
     bundled = read_lesson(ASSETS / "lessons" / "attention.en.md")
-    given = (None,) * len(bundled.cards)
-    answers = Answers(bundled.name, bundled.checksum, "", "model", "", "Eva", given)
+    given = GivenAnswer(bundled.tasks[0], "7", (Try("8", False),), shown=False)
+    answers = Answers(bundled.name, bundled.checksum, "", "model", "", "Eva", (given,))
     (folder / "answers.json").write_bytes(write_answers(answers))
     (folder / "folder").mkdir()
     for broken in ("binary-log", "binary-sums"):
@@ -123,9 +124,10 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands neither wait for a server, nor serve, nor take threads, nor compute for long."""
     monkeypatch.setattr(download, "RETRIES", 0)
     monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
+    monkeypatch.setattr("viz.lessons.__main__._opened", lambda *_: [])
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
-    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda: LessonPage("", ""))
+    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda _: LessonPage("", ""))
     torch.set_num_threads(1)
 
 

@@ -15,7 +15,6 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
         {},
         *({"roles_view": "Remove heads", "removed_how": how} for how in ("painted", "patched z")),
         *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
-        {"roles_view": "Faithful?", "faithful_test": "permuted attention"},
     ),
     "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "remove the mask"}),
     "positions": (

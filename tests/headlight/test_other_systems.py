@@ -80,6 +80,7 @@ def try_everything(folder, model, results):
     results.send(statuses)
 
 
+@pytest.mark.slow
 def test_every_module_loads_and_the_commands_run_as_on_windows(tmp_path, trained_folder):
     context = forkserver()
     receiver, sender = context.Pipe(duplex=False)

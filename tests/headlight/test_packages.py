@@ -9,6 +9,8 @@ import pytest
 
 from headlight.__main__ import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OTHERS = {"streamlit.py": ["app"], "torch.py": ["translate", "average", "report"]}
 """Files that hide packages of others, and commands that need those."""

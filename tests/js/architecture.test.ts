@@ -126,3 +126,7 @@ const isInside = ({ x, y, width, height }: Place, { boxes }: ModelPlan) =>
   Object.values(boxes).some((box) =>
     x >= box.x && x + width <= box.x + box.width + 1e-9
       && y >= box.y && y + height <= box.y + box.height + 1e-9);
+
+test("below the first steps, a screen of 720 px has the box that lights first", () => {
+  assert.ok(planModel(DATA.boxes, 1200, 470, measure).height <= 470);
+});

@@ -84,7 +84,8 @@ test("a row of the decoder stands between what it reads and what it writes", () 
   const texts = only(mapMarks(scene), "text");
   const end = plan.left + 3 * plan.wide;
   both.reads.forEach((word, row) => {
-    const [left, right] = [word, both.writes[row]].map((name, side) => texts.find(({ text, x }) =>
+    const shown = word === "<s>" ? "start" : word;
+    const [left, right] = [shown, both.writes[row]].map((name, side) => texts.find(({ text, x }) =>
       plain(text) === name && (side ? x > end : x < plan.left)));
     assert.equal(left?.y, right?.y);
     assert.ok((right?.x ?? 999) + measure(both.writes[row], plan.font, 600) <= plan.width);

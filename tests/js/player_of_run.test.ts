@@ -9,9 +9,9 @@ import { assertApart, measure, only, palette, textsOf, theme } from "./samples.t
 
 function runOf(numbers: number[]) {
   const [queries, keys] = [2, 3];
-  const weights = new Uint16Array(numbers.length * queries * keys);
+  const weights = new Float32Array(numbers.length * queries * keys);
   const last = (numbers.length - 1) * queries * keys;
-  for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 65_535;
+  for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 1;
   const kind = {
     kind: "cross", name: "cross-attention", color: "#D55E00", layers: 1, heads: 1,
     selected: [0, 0], size: [queries, keys],
@@ -20,7 +20,8 @@ function runOf(numbers: number[]) {
     title: "", source: ["a", "b", "</s>"], written: ["<s>", "x", "</s>"], steps: [], links: [],
     languages: ["", ""] as [string, string], outside: "",
     kinds: [{ ...kind, selected: [0, 0] as [number, number],
-      size: [queries, keys] as [number, number], weights, palette }],
+      size: [queries, keys] as [number, number], whole: [queries, keys] as [number, number],
+      weights, palette }],
     training: numbers.map((number, n) => ({ number, written: ["", null, "x x"][n % 3], loss: "" })),
   };
 }
@@ -32,7 +33,8 @@ test("the first and the last step stand beside the ribbons, each with its own we
     const [kind] = data.kinds;
     const marks = stageMarks({
       data, plan, theme, measure, kind, head: { kind: "cross", layer: 0, head: 0 }, step: 0,
-      part: 1, all: true, word: null, near: null, shows: "head", removed: [], writes: "",
+      part: 1, all: true, word: null, near: null, shows: "head", removed: [], crossed: [],
+      writes: "",
     });
     assert.deepEqual(textsOf(marks).slice(-2), ["L1 H1 · step 1", "step 5,000"]);
     const maps = only(marks, "picture");

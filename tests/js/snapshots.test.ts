@@ -118,8 +118,8 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
     const size = [3, 4] as [number, number];
     const kind = {
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
-      selected: [1, 0], size, palette,
-      weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),
+      selected: [1, 0], size, whole: size, palette,
+      weights: Float32Array.from(numbers(2 * 3 * 12)),
     } as import("../../viz/browser/player/plan.ts").KindData;
     const data = {
       title: "", languages: ["", ""] as [string, string], outside: "", training: [],
@@ -129,13 +129,13 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
       })),
     };
     const head = { kind: "cross", layer: 1, head: 0 } as const;
-    const row = [0, 1, 2, 3].map((piece) => ({ piece, lost: piece === 2 }));
-    const plan = planPlayer(data, 900, measure, [...row.slice(0, 3), { text: "new" }, row[3]]);
+    const row = [0, 1, 2, 3].map((piece) => ({ piece, new: piece === 2 }));
+    const plan = planPlayer(data, 900, measure, [...row.slice(0, 3), { text: "lost" }, row[3]]);
     const { tiles, width, height } = planTiles(kind, 900, false);
     const moment = {
       data, plan, theme: colors, measure, kind, head, step: 1, part: 0.5, all: false, word: null,
-      near: null, shows: "head" as const, removed: [{ kind: "cross" as const, layer: 0, head: 2 }],
-      writes: "",
+      near: null, shows: "head" as const, removed: [],
+      crossed: [{ kind: "cross" as const, layer: 0, head: 2 }], writes: "",
     };
     const marks = [
       ...stageMarks(moment), group(nextMarks(moment), { x: plan.width + 20 }),
@@ -147,9 +147,9 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
     const data = ribbonData(2, 3, 4, { weights: numbers(24) });
     const [plan, on] = [planRibbons(data, 2, 500, measure), [0, 1]];
     const shown = { side: "queries" as const, index: 1 };
-    const curves = { plan, colors: ["#0072b2", "#d55e00"], on, shown };
+    const curves = { data, plan, colors: ["#0072b2", "#d55e00"], on, shown };
     const marks = ribbonMarks({
-      ...curves, data, theme: colors, measure, at: shown, picked: shown, visible: whole(plan),
+      ...curves, theme: colors, measure, at: shown, picked: shown, visible: whole(plan),
       ribbons: curveMarks(curves, ribbonsOf(data, on, shown)),
     });
     return { ...plan, marks };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  deleteValue, getValue, setValue, SharedChoice, subscribe,
+  carry, deleteValue, getValue, setValue, SharedChoice, subscribe, withTrace,
 } from "../../viz/browser/core/store.ts";
 
 test("a value is heard by those who follow its key, and kept for those who come later", () => {
@@ -37,4 +37,21 @@ test("what the host says before it answers a click is of clicks before that", ()
   row.follow(4);
   row.follow(2); // Back
   assert.equal(row.value, 2);
+});
+
+test("a picture is drawn once its trace is there, and a carrier takes no later one away", () => {
+  const traces: any[] = ["first", "second"].map((text) => ({ source: { text } }));
+  const drawn: any[] = [];
+  withTrace("a", (trace) => void drawn.push(trace));
+  withTrace("a", () => assert.fail("it waits no more"))();
+  carry({ id: "b", trace: traces[1] });
+  assert.equal(drawn.length, 0);
+  const end = carry({ id: "a", trace: traces[0] });
+  const endLater = carry({ id: "a", trace: traces[1] });
+  assert.deepEqual(drawn, [traces[0]]);
+  end();
+  withTrace("a", (trace) => drawn.push(trace)); // at once
+  assert.deepEqual(drawn, traces);
+  endLater();
+  assert.equal(getValue("trace"), undefined);
 });

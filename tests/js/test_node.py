@@ -1,12 +1,6 @@
-"""The JavaScript's own tests, and that the two ends of the wire agree.
-
-Without node and its packages they are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1 says that
-they must not be missing.
-"""
+"""The JavaScript's own tests, and that the two ends of the wire agree."""
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,17 +10,6 @@ import pytest
 from viz.draw.wire import DTYPES, encode
 
 HERE = Path(__file__).parent
-ESBUILD = HERE.parents[1] / "node_modules" / "esbuild"  # takes the types out of what node loads
-
-
-@pytest.fixture(scope="session")
-def node() -> list[str]:
-    if (path := shutil.which("node")) and ESBUILD.is_dir():
-        return [path, "--import", (HERE / "typescript.mjs").as_uri()]
-    message = "no node on this machine, or not its packages (npm ci)"
-    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from training.config import RunConfig, config_file
+from training.evaluation.faithfulness import FaithfulnessReport
 from training.run import journal
 from transformer import Translator
 from transformer.analysis import alignment_settings, stored
@@ -13,7 +14,7 @@ from transformer.analysis.alignment import align
 from transformer.analysis.heads import means
 from transformer.circuits import pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, measure_pairs, read_pairs
-from transformer.corpus import faithfulness_report, head_report, result_file
+from transformer.corpus import head_report, result_file
 from transformer.corpus.measured import UNLINKED
 from transformer.corpus.measuring import measure_lines, trace_of
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
@@ -64,7 +65,10 @@ def test_a_sentence_of_the_other_language_is_noticed_where_its_words_stay() -> N
 def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:
     folder, config = translator.folder, translator.model.config
     weights = stored.checksum_of_weights(folder)
-    heads, faithful = head_report.read(folder, config), faithfulness_report.read(folder)
+    heads, faithful = (
+        head_report.read(folder, config),
+        stored.read_report(folder, FaithfulnessReport, lambda _: None),
+    )
     assert heads is not None
     assert faithful is not None
     assert heads.weights == faithful.weights == weights
@@ -76,6 +80,7 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
     assert [pair.source for pair in lines.pairs] == examples
 
 
+@pytest.mark.slow
 def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(translator) -> None:
     pairs = read_pairs(BUNDLED_PAIRS[translator.languages.source].read_bytes())
     stored = pairs_report.read(translator)

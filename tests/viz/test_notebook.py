@@ -27,7 +27,7 @@ from transformer.text.languages import Languages
 from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
+from viz.draw.labels import SCREEN_NAMES, axis_titles, token_names
 from viz.figures import still
 from viz.figures.heads import all_heads, head_bars, head_map
 from viz.report import report
@@ -232,6 +232,7 @@ def test_attentions_and_tokens_are_shown_as_bertviz_takes_them():
         notebook.explore(trace, tokens)
 
 
+@pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
     (escaped,) = re.findall(
@@ -264,7 +265,7 @@ def test_the_svg_of_a_head_has_its_weights_names_and_caption(kind):
     assert divmod(darkest, len(labels.keys)) == planted_at(trace, kind, 1, 2)
     assert f"L2 H3 · {SCREEN_NAMES[kind]}" in texts
     names = axis_titles(kind, trace.languages)
-    assert {*names, *display_tokens([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
+    assert {*names, *token_names([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
     caption = " ".join(texts[-4:])
     assert "layer 2, head 3, lens: weights." in caption
     assert EVIL in caption

@@ -22,8 +22,7 @@ from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import lines_report
 from viz.report import first_options, report
-from viz.site.sentence_page import sentence_page, show_sentence
-from viz.site.sentences import Line
+from viz.sentence_parts import part_pictures, parts_html
 
 __all__ = ["trained_folder"]  # a fixture: used by name
 
@@ -56,7 +55,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
             assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
     names = [
         f"reads “{r}” and predicts “{w}”"
-        for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
+        for r, w in pairwise(["start", "Zwei", "schwarze", "Hunde", "rennen", "dort", "end"])
     ]
     for kind in ("cross", "decoder_self"):
         row_names = message["kinds"][kind]["map"]["rowNames"]
@@ -133,27 +132,27 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", translator=model)
 
 
-def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folder, tmp_path):
+def test_the_command_has_the_player_links_and_removals(trained_folder, tmp_path):
     out = tmp_path / "report.html"
     command = [TEXT, "-o", str(out), "--checkpoint", str(trained_folder)]
     assert __main__.main(command) == 0
     page = out.read_text(encoding="utf-8")
     translator = Translator.load(trained_folder)
-    beside = sentence_page(show_sentence(translator, Line(1, TEXT, "")))
-    for name in ("watch-data", "links-data"):
-        assert text_of(page, name) == text_of(beside, name)
-    player = unpacked_message(text_of(page, "watch-data"))
-    assert player["steps"]
+    trace = translator.trace_of(translator.translate(TEXT))
+    for name, packed in part_pictures(translator, trace).items():
+        assert text_of(page, name) == packed
+    assert unpacked_message(text_of(page, "trace-data"))["trace"]["options"]
     removals, expected = (
         re.findall(r'<section id="without">.*?</section>', text, re.DOTALL)
-        for text in (page, beside)
+        for text in (page, parts_html(translator, trace))
     )
     assert removals == expected
     assert len(re.findall('data-head="', removals[0])) == 4
-    heads = [unpacked_message(text_of(*at)) for at in ((page,), (beside, "heads-data"))]
-    assert heads[0]["selected"] == heads[1]["selected"]
+    first = first_options(trace)
+    heads = unpacked_message(text_of(page))
+    assert heads["selected"] == [first.kind, first.layer, first.head]
     assert __main__.main([*command, "--lens", "norm"]) == 0  # the player is of weights
-    assert "watch-data" not in out.read_text(encoding="utf-8")
+    assert "trace-data" not in out.read_text(encoding="utf-8")
     assert __main__.main([*command, "--kind", "encoder_self", "--layer", "mean"]) == 0
     opened = unpacked_message(text_of(out.read_text(encoding="utf-8")))["selected"]
     assert opened == [
@@ -189,8 +188,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     for kind in ("cross", "decoder_self"):
         picture, ribbons = (meta["kinds"][kind][name] for name in ("map", "ribbons"))
         assert (picture["scale"], picture["threshold"]) == ("square root", 0.25)
-        # more may be laid over on the page
-        assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
+        assert ribbons["heads"] == [""]
     beside, between = meta["compared"]
     expected = trace.cross[1].mean(0) - trace.cross[0, 0]
     np.testing.assert_allclose(between["weights"], expected, atol=1e-7)

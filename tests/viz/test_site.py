@@ -1,18 +1,28 @@
-"""The folder of a site and its sentences: what is refused, and that a refusal changes nothing."""
+"""The folder of a site, its sentences and its model, and that a refusal changes nothing."""
 
+import base64
 import errno
+import gzip
+import hashlib
 import json
 import os
+import re
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from transformer import InputError
+from tests.viz.trained_model import trained_folder
+from transformer import InputError, Translator
 from viz.report import report
 from viz.site import __main__
 from viz.site.folder import LIST, write_site
+from viz.site.model_folder import loaded_bytes, model_files
 from viz.site.sentences import MAX_LINES, Line, read_sentences
+from viz.site.serve import server_of
+
+__all__ = ["trained_folder"]  # a fixture: used by name
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -97,7 +107,7 @@ def test_a_file_that_cannot_be_shown_is_refused_before_any_work(content, named, 
     path = tmp_path / "lines.txt"
     path.write_bytes(content)
     out = tmp_path / "out"
-    assert __main__.main(["--out", str(out), "--sentences", str(path)]) == 2
+    assert __main__.main(["--out", str(out), "--stored", str(path)]) == 2
     assert named in capsys.readouterr().err
     assert not out.exists()
 
@@ -125,3 +135,102 @@ def test_an_address_that_is_no_page_becomes_no_link(
         report(trace, link=address)
     for page in ("https://x.org/?a=1&b=2", "docs/index.html", "../docs", "//x.org/a:b", "?a:b"):
         assert f'href="{escape(page)}"' in report(trace, link=page)
+
+
+@pytest.fixture(scope="module")
+def folder(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the trained model."""
+    out = tmp_path_factory.mktemp("live") / "site"
+    lines = out.with_name("lines")
+    lines.write_text("The dog waits.\nEin Hund.\n")
+    command = ["--out", str(out), "--stored", str(lines), "--checkpoint", str(trained_folder)]
+    assert __main__.main([*command, "--int8"]) == 0
+    return out
+
+
+def test_the_parts_of_a_model_are_its_weights_and_its_tokenizer(folder, trained_folder):
+    translator = Translator.load(trained_folder)
+    manifest = json.loads((folder / "en-de" / "model.json").read_text())
+    assert manifest["config"] == translator.model.config.to_dict()
+
+    def content(part: dict) -> bytes:
+        packed = (folder / "en-de" / part["name"]).read_bytes()
+        assert len(packed) == part["bytes"]
+        return gzip.decompress(packed)
+
+    def numbers(stored: dict) -> dict[str, np.ndarray]:
+        """Put the planes together as the engine does: each number is the top of a float32."""
+        tensors = sorted(stored["header"].items(), key=lambda item: item[1]["data_offsets"])
+        count = sum(int(np.prod(tensor["shape"])) for _, tensor in tensors)
+        memory = np.zeros((count, 4), np.uint8)
+        for part in stored["parts"]:
+            plane = np.frombuffer(content(part), np.uint8)
+            start, at = part["start"], 4 - part["width"] + part["plane"]
+            memory[start : start + len(plane), at] = plane
+        values, end = {}, 0
+        for name, tensor in tensors:
+            first, end = end, end + int(np.prod(tensor["shape"]))
+            own = memory[first:end].reshape(-1)
+            is_whole = tensor["dtype"] == "I8"
+            value = own.view("<i4") >> 24 if is_whole else own.view("<f4")
+            values[name] = value.reshape(tensor["shape"])
+        return values
+
+    assert [content(part) for part in manifest["tokenizers"]] == [translator.tokenizer.model]
+    stored, rounded = numbers(manifest), numbers(manifest["int8"])
+    for name, parameter in translator.model.named_parameters():
+        exact = parameter.detach().numpy()
+        assert np.array_equal(stored[name], exact)
+        if exact.ndim == 1:
+            assert np.array_equal(rounded[name], exact)
+            continue
+        factors = rounded[f"{name}.scale"].reshape(-1, *[1] * (exact.ndim - 1))
+        assert np.abs(rounded[name] * factors - exact).max() <= 0.51 * factors.max()
+
+
+def test_bfloat16_weights_have_two_planes_and_every_part_is_small():
+    files = model_files(Translator.load())
+    manifest = json.loads(files["model.json"])
+    assert {part["plane"] for part in manifest["parts"]} == {0, 1}
+    assert max(map(len, files.values())) < 2.2e6
+    exact, rounded = loaded_bytes(files)
+    assert exact == sum(map(len, files.values())) - len(files["model.json"]) < 18.8e6
+    assert rounded == 0
+
+
+def test_a_page_may_run_its_own_script_and_load_from_its_own_server_alone(folder):
+    page = (folder / "index.html").read_text("utf-8")
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    (script,) = re.findall(r'<script type="module" async>(.*?)</script>', page, re.DOTALL)
+    checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{checksum}' 'wasm-unsafe-eval'",
+        "worker-src": "'self' blob:",
+        "connect-src": "'self'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data: blob:",
+    }
+
+
+def test_a_marian_model_and_a_port_in_use_are_refused(tmp_path, capsys, monkeypatch, folder):
+    monkeypatch.setattr("viz.site.__main__.marian.is_marian", lambda _: True)
+    assert __main__.main(["--out", str(tmp_path / "out"), "--checkpoint", str(folder)]) == 2
+    assert "MarianMT" in capsys.readouterr().err
+    with server_of(folder, 0) as server:
+        with pytest.raises(InputError, match="--port"):
+            server_of(folder, server.server_port)
+        with pytest.raises(InputError, match="--port"):
+            server_of(folder, 70_000)
+
+
+def test_a_folder_in_the_site_is_replaced_with_it_and_never_a_changed_file(tmp_path):
+    out = tmp_path / "out"
+    write_site(out, {"en-de/a.bin": b"1", "en-de/b.bin": b"1", "index.html": b"1"})
+    (out / "en-de" / "mine").write_text("mine")
+    write_site(out, {"de-en/a.bin": b"2", "index.html": b"2"})
+    assert sorted(content_of(out)) == [LIST, "de-en/a.bin", "en-de/mine", "index.html"]
+    (out / "de-en" / "a.bin").write_text("edited")
+    with pytest.raises(InputError, match=r"de-en/a\.bin"):
+        write_site(out, {"index.html": b"3"})

@@ -13,8 +13,9 @@ from torch import Tensor
 
 from training.config import Recipe
 from training.data.corpus import CorpusError
-from training.data.encoded_text import Counts, EncodedText, Sentences, TrainingText, spans
+from training.data.encoded_text import EncodedText, Sentences, TrainingText, spans
 from training.devices import ProcessInfo
+from transformer.arrays import Ints
 from transformer.config import BOS, EOS, PAD
 
 
@@ -47,7 +48,7 @@ class Batch:
 
 
 def make_batch(
-    text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
+    text: EncodedText, rows: Sequence[int] | Ints, multiple: int = 1, most: int | None = None
 ) -> Batch:
     """Make a batch of these pairs, `[batch]`, padded to multiples of a length, at most `most`."""
     numbers = np.asarray(rows, dtype=np.int64)
@@ -86,7 +87,7 @@ class TokenBatches:
         self.source_lengths = _smallest(text.source.lengths() + 1)
         self.target_lengths = _smallest(text.target.lengths() + 1)
 
-    def epoch(self, number: int, rows: Counts | None = None) -> list[Counts]:
+    def epoch(self, number: int, rows: Ints | None = None) -> list[Ints]:
         """Return the row numbers of each batch of an epoch; equal numbers give equal batches."""
         random = np.random.default_rng((self.seed, number))
         if rows is None:
@@ -102,10 +103,10 @@ class TokenBatches:
 
 
 def cut(
-    rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
-) -> list[Counts]:
+    rows: Ints, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
+) -> list[Ints]:
     """Cut rows into few batches of up to `most_tokens`, padding included; a longer row is alone."""
-    batches: list[Counts] = []
+    batches: list[Ints] = []
     start = 0
     while start < len(rows):
         most = most_tokens // round_up(int(lengths[start]), multiple)
@@ -118,7 +119,7 @@ def cut(
     return batches
 
 
-def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
+def _smallest(lengths: Ints) -> NDArray[np.unsignedinteger]:
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 
@@ -197,7 +198,7 @@ class BatchStream:
             self.text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple
         )
 
-        def updates_of(number: int) -> Sequence[Counts]:
+        def updates_of(number: int) -> Sequence[Ints]:
             return batches.epoch(number, self.text.rows(recipe.seed, number))
 
         next_epoch = planner.submit(updates_of, epoch)
@@ -208,7 +209,7 @@ class BatchStream:
                 yield self._prepare(batches, updates[done], epoch, done + 1)
             epoch, batches_done = epoch + 1, 0
 
-    def _prepare(self, lengths: TokenBatches, rows: Counts, epoch: int, done: int) -> UpdateBatches:
+    def _prepare(self, lengths: TokenBatches, rows: Ints, epoch: int, done: int) -> UpdateBatches:
         multiple = self.length_multiple
         local = rows[self.process.rank :: self.process.world_size]
         longer = np.maximum(lengths.source_lengths[local], lengths.target_lengths[local])

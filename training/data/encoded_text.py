@@ -16,9 +16,9 @@ from numpy.typing import DTypeLike, NDArray
 from tqdm import tqdm
 
 from training.data.corpus import CHUNK, CorpusError, ParallelText
+from transformer.arrays import Ints
 from transformer.text.tokenizer import Tokenizer
 
-Counts = NDArray[np.int64]
 StoredIds = NDArray[np.int32] | NDArray[np.uint16]
 
 
@@ -35,25 +35,25 @@ class Sentences(Sequence[list[int]]):
             pieces.extend(ids)
             ends.append(len(pieces))
         self.stored: StoredIds = np.array(pieces, dtype=np.int32)
-        self.ends: Counts = np.array(ends, dtype=np.int64)
+        self.ends: Ints = np.array(ends, dtype=np.int64)
 
     @classmethod
-    def from_ends(cls, stored: StoredIds, ends: Counts) -> "Sentences":
+    def from_ends(cls, stored: StoredIds, ends: Ints) -> "Sentences":
         """Build from the ids and the ends of the sentences; neither array is copied."""
         sentences = cls.__new__(cls)
         sentences.stored, sentences.ends = stored, ends
         return sentences
 
     @classmethod
-    def from_arrays(cls, pieces: StoredIds, lengths: Counts) -> "Sentences":
+    def from_arrays(cls, pieces: StoredIds, lengths: Ints) -> "Sentences":
         """Build from the concatenated ids of all sentences and their lengths, `[sentence]`."""
         return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
-    def lengths(self) -> Counts:
+    def lengths(self) -> Ints:
         """Count the pieces of each sentence, `[sentence]`."""
         return np.diff(self.ends)
 
-    def take(self, rows: Counts) -> "Sentences":
+    def take(self, rows: Ints) -> "Sentences":
         """Select sentences by number, in this order."""
         starts = self.ends[rows]
         lengths = self.ends[rows + 1] - starts
@@ -73,7 +73,7 @@ class Sentences(Sequence[list[int]]):
         return self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
 
 
-def spans(starts: Counts, counts: Counts) -> Counts:
+def spans(starts: Ints, counts: Ints) -> Ints:
     """Return start, start + 1, … of each span, concatenated."""
     firsts = np.cumsum(counts) - counts  # where each begins among them
     return np.repeat(starts - firsts, counts) + np.arange(counts.sum())
@@ -90,7 +90,7 @@ class EncodedText:
 
     source: Sentences
     target: Sentences
-    lines: Sequence[int] | Counts = ()  # of the text, from 0, that each pair was
+    lines: Sequence[int] | Ints = ()  # of the text, from 0, that each pair was
     left_out: int = 0  # pairs that were empty or too long
 
     def __len__(self) -> int:
@@ -137,7 +137,7 @@ def encode_chunks(
 
 
 def encode_chunk(
-    pairs: ParallelText, tokenizers: tuple[Tokenizer, Tokenizer], max_pieces: int, lines: Counts
+    pairs: ParallelText, tokenizers: tuple[Tokenizer, Tokenizer], max_pieces: int, lines: Ints
 ) -> EncodedText:
     """Encode some pairs at once, which are these lines of the text."""
     sides = []
@@ -243,7 +243,7 @@ class TrainingText:
     parts: tuple[Part, ...]
     checksums: Mapping[str, str] = field(default_factory=dict)
 
-    def rows(self, seed: int, epoch: int) -> Counts:
+    def rows(self, seed: int, epoch: int) -> Ints:
         """Return the numbers of the rows that an epoch reads.
 
         Of a part of weight w each row comes ⌊w⌋ times; for the rest, rows are drawn at random, none

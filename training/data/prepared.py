@@ -11,6 +11,7 @@ from training.data.corpus import MAX_STREAM_BYTES, CorpusError
 from training.data.text_folders import DataFolder, LanguageCodes
 from transformer.errors import quoted, reading
 from transformer.files.atomic import write_file
+from transformer.files.documents import parse_json
 from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.text.languages import LANGUAGES
 
@@ -73,7 +74,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """Read what `write_manifest` wrote."""
     try:
         with reading(path, CorpusError):
-            content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+            content: dict[str, Any] = parse_json(read_bytes(path, 16 * MIB))
         if content["version"] != VERSION:
             raise CorpusError(
                 f"{path} is of version {quoted(content['version'])}, but this program writes "

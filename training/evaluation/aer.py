@@ -2,10 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -14,7 +15,6 @@ from training.evaluation.gold_alignment import (
     Counts,
     Figures,
     GoldLine,
-    Maps,
     best,
     in_words,
     measure,
@@ -30,78 +30,63 @@ from transformer.analysis.alignment_settings import (
     GoldFigures,
     read_alignment,
 )
+from transformer.analysis.both_directions import RULES, BothSettings
 from transformer.cli import command
 from transformer.files import documents
 
+THIS_SET = "this set"  # the name of a gold set whose results are not stored
 
-@dataclass(frozen=True)
-class Result:
+
+class Result(NamedTuple):
     """All figures of one gold set."""
 
-    maps: Maps
-    baselines: dict[str, Figures]
-    default: AlignmentSettings
-    sentences: int
-    dropped: int
+    best: AlignmentSettings | BothSettings  # with the least AER
+    gold: GoldFigures  # of the best
+    values: dict[str, Any]  # for JSON
+    lines: list[str]  # for the screen; layers and heads count from 1
 
-    def best(self, name: str) -> AlignmentSettings:
-        """Return the settings with the least AER, measured on a gold set of this name."""
-        settings, aer = best(self.maps)
-        return replace(settings, gold=GoldFigures(name, self.sentences, round(aer, 4)))
 
-    def content(self, name: str) -> str:
-        """Return the content of the file that stores the best settings."""
-        return self.best(name).to_json()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to values for JSON; the figures of a row itself are by the rule `each`."""
-        return {
-            "rows": [
-                _place(settings)
-                | counts.figures()
-                | {"mutual": self.maps[replace(settings, links="mutual")].figures()}
-                for settings, counts in self.maps.items()
-                if settings.links == "each"
-            ],
-            "baselines": self.baselines,
-            "default": self._default_figures(),
-            "sentences": self.sentences,
-            "dropped": self.dropped,
-        }
-
-    def _default_figures(self) -> dict[str, Any]:
-        figures = self.maps[replace(self.default, gold=None)].figures()
-        return _place(self.default) | {"links": self.default.links} | figures
-
-    def as_text(self) -> str:
-        """Return a table of AER with notes; layers and heads count from 1."""
-        best = self.best("this set")
-        default = self._default_figures()
-        # whole layers after the heads of all layers
-        rows = {(s.head is None, s.layer, s.head or 0, s.row) for s in self.maps}
-        lines = []
-        for whole, layer, head, row in sorted(rows):
-            line = f"{layer + 1:5} {'all' if whole else head + 1:>4} {row:6}"
-            for name in lenses.NAMES:
-                maps = [
-                    AlignmentSettings(layer, None if whole else head, row, name, rule)
-                    for rule in LINKS
-                ]
-                rates = [f"{self.maps[s].figures()['aer']:.1f}" for s in maps if s in self.maps]
-                line += f"{' / '.join(rates) or '–':>14}"
-            lines.append(line)
-        return "\n".join(
-            [
-                f"AER in percent, {self.sentences:,} sentences: each target word with its "
-                f"strongest source word / these pairs where that holds both ways",
-                f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
-                *lines,
-                "",
-                *(in_words(name, figures) for name, figures in self.baselines.items()),
-                in_words("default", default) + f"  {self.default.in_words()}",
-                f"best: {best.in_words()}",
-            ]
-        )
+def measure_one(
+    translator: Translator, gold: Sequence[GoldLine], default: AlignmentSettings
+) -> Result:
+    """Measure each map of a model, the default one too, and alignments that need no model."""
+    maps = measure(translator, gold)
+    winner, aer = best(maps)
+    winner_gold = GoldFigures(THIS_SET, len(gold), round(aer, 4))
+    figures = {settings: counts.figures() for settings, counts in maps.items()}
+    # whole layers after the heads of all layers
+    rates: dict[tuple[bool, int, int, str], dict[str, list[str]]] = {}
+    for map_, rate in figures.items():
+        place = map_.head is None, map_.layer, map_.head or 0, map_.row
+        by_lens = rates.setdefault(place, {})
+        by_lens.setdefault(map_.lens, []).append(f"{rate['aer']:.1f}")
+    simple, usual = baselines(gold), _place(default) | {"links": default.links}
+    usual |= figures[replace(default, gold=None)]
+    values = {
+        "rows": [  # by the rule `each`
+            _place(map_) | rate | {"mutual": figures[replace(map_, links="mutual")]}
+            for map_, rate in figures.items()
+            if map_.links == "each"
+        ],
+        "baselines": simple,
+        "default": usual,
+        "sentences": len(gold),
+    }
+    lines = [
+        f"AER in percent, {len(gold):,} sentences: each target word with its strongest source word "
+        f"/ these pairs where that holds both ways",
+        f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
+        *(
+            f"{layer + 1:5} {'all' if whole else head + 1:>4} {row:6}"
+            + "".join(f"{' / '.join(by_lens.get(name, '–')):>14}" for name in lenses.NAMES)
+            for (whole, layer, head, row), by_lens in sorted(rates.items())
+        ),
+        "",
+        *(in_words(name, rate) for name, rate in simple.items()),
+        in_words("default", usual) + f"  {default.in_words()}",
+        f"best: {replace(winner, gold=winner_gold).in_words()}",
+    ]
+    return Result(winner, winner_gold, values, lines)
 
 
 def _place(settings: AlignmentSettings) -> dict[str, Any]:
@@ -111,63 +96,43 @@ def _place(settings: AlignmentSettings) -> dict[str, Any]:
 MODELS = ("forward", "reverse")  # the links of each model alone, beside those of the rules
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Figures of a model alone or of a rule, by the maps with the least AER on the odd lines."""
-
-    settings: both_directions.BothSettings
-    odd: Figures  # of the lines that chose the maps
-    even: Figures  # of the lines that chose nothing
-
-
-@dataclass(frozen=True)
-class BothResult:
-    """All figures of both models on one gold set."""
-
-    reverse: Translator
-    measured: Mapping[str, Measured]
-    sentences: tuple[int, int]  # odd and even lines
-    dropped: int
-
-    def best(self, name: str) -> both_directions.BothSettings:
-        """Return the maps and the rule with the least AER on the odd lines of a set so named."""
-        rule = min(both_directions.RULES, key=lambda rule: self.measured[rule].odd["aer"])
-        gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 4))
-        return replace(self.measured[rule].settings, gold=gold)
-
-    def content(self, name: str) -> str:
-        """Return the content of the file that stores the best settings."""
-        return self.best(name).to_json(self.reverse)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to values for JSON."""
-        odd, even = self.sentences
-        return {
-            "measured": {name: asdict(measured) for name, measured in self.measured.items()},
-            "best": asdict(self.best("this set")),
-            "odd": odd,
-            "even": even,
-            "dropped": self.dropped,
-        }
-
-    def as_text(self) -> str:
-        """Return a line for each model alone and each rule, and one for the best."""
-        odd, even = self.sentences
-        return "\n".join(
-            [
-                f"In percent, {even:,} even lines; the {odd:,} odd ones, whose AER stands in "
-                f"brackets, chose the maps",
-                *(
-                    f"{in_words(name, figures.even)}  (odd {figures.odd['aer']:5.1f})  "
-                    f"{_links(name, figures.settings)}"
-                    for name, figures in self.measured.items()
-                ),
-                f"best on the odd lines: {self.best('this set').in_words()}",
-            ]
-        )
+def measure_both(translator: Translator, reverse: Translator, gold: Sequence[GoldLine]) -> Result:
+    """Choose a map of each model on the odd lines, once for each kind of links, and measure."""
+    odd, even = gold[::2], gold[1::2]
+    forward, back = measure(translator, odd), measure(reverse, [line.turned() for line in odd])
+    # by model alone or rule: the maps with the least AER on the odd lines, which chose them, and
+    # the figures of these lines, and of the others, which chose nothing
+    measured: dict[str, tuple[BothSettings, Figures, Figures]] = {}
+    for links in LINKS:
+        chosen = best(forward, [links])[0], best(back, [links])[0]
+        settings = BothSettings(*chosen, RULES[0])
+        first, second = (_count(translator, reverse, lines, settings) for lines in (odd, even))
+        by_rule = {rule: replace(settings, rule=rule) for rule in RULES}
+        for name, named in (dict.fromkeys(MODELS, settings) | by_rule).items():
+            figures = first[name].figures()
+            if name not in measured or figures["aer"] < measured[name][1]["aer"]:
+                measured[name] = named, figures, second[name].figures()
+    winner, _, figures = min((measured[rule] for rule in RULES), key=lambda row: row[1]["aer"])
+    winner_gold = GoldFigures(THIS_SET, len(even), round(figures["aer"], 4))
+    stored = replace(winner, gold=winner_gold)
+    rows = {
+        name: {"settings": asdict(settings), "odd": odd_figures, "even": even_figures}
+        for name, (settings, odd_figures, even_figures) in measured.items()
+    }
+    values = {"measured": rows, "best": asdict(stored), "odd": len(odd), "even": len(even)}
+    lines = [
+        f"In percent, {len(even):,} even lines; the {len(odd):,} odd ones, whose AER stands in "
+        f"brackets, chose the maps",
+        *(
+            f"{in_words(name, figures)}  (odd {chosen_by['aer']:5.1f})  {_links(name, settings)}"
+            for name, (settings, chosen_by, figures) in measured.items()
+        ),
+        f"best on the odd lines: {stored.in_words()}",
+    ]
+    return Result(winner, winner_gold, values, lines)
 
 
-def _links(name: str, settings: both_directions.BothSettings) -> str:
+def _links(name: str, settings: BothSettings) -> str:
     """Name the map of a model alone, and the links of each that a rule combines."""
     side = settings.reverse if name == "reverse" else settings.forward
     return f"{side.map_in_words()}, {side.links}" if name in MODELS else side.links
@@ -210,28 +175,25 @@ def run(options: argparse.Namespace) -> None:
         command.say(f"{dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
     reverse = Translator.load(options.reverse) if options.reverse else None
-    name = both_directions.FILE if reverse else FILE
     if reverse:
         both_directions.require_reverse(translator.languages, reverse.languages)
         if len(gold) < 2:
             raise corpus.CorpusError(
                 "One line cannot choose and report: give at least two sentence pairs."
             )
-    default = None if reverse else read_alignment(translator)
+        name, compute = both_directions.FILE, partial(measure_both, translator, reverse, gold)
+    else:
+        name, compute = FILE, partial(measure_one, translator, gold, read_alignment(translator))
     if options.write:
         require_place(translator.folder, None, [name])
-    result: Result | BothResult
-    if default:
-        result = Result(measure(translator, gold), baselines(gold), default, len(gold), dropped)
-    elif reverse:
-        odd, even = gold[::2], gold[1::2]
-        measured = _measure_both(translator, reverse, odd, even)
-        result = BothResult(reverse, measured, (len(odd), len(even)), dropped)
-    print(json.dumps(result.to_dict()) if options.json else result.as_text())
+    result = compute()
+    values = result.values | {"dropped": dropped}
+    print(json.dumps(values) if options.json else "\n".join(result.lines))
     if options.write:
-        store(translator.folder, {name: result.content(options.write).encode()})
-        best = result.best(options.write).in_words()
-        command.say(f"{translator.folder / name} says: {best}.")
+        chosen = replace(result.best, gold=replace(result.gold, name=options.write))
+        content = chosen.to_json(*([reverse] if reverse else []))
+        store(translator.folder, {name: content.encode()})
+        command.say(f"{translator.folder / name} says: {chosen.in_words()}.")
 
 
 def _name(text: str) -> str:
@@ -264,32 +226,14 @@ def baselines(gold: Sequence[GoldLine]) -> dict[str, Figures]:
     }
 
 
-def _measure_both(
-    translator: Translator, reverse: Translator, odd: Sequence[GoldLine], even: Sequence[GoldLine]
-) -> dict[str, Measured]:
-    """Choose the maps on the odd lines, once for each kind of links, and measure on both halves."""
-    forward, back = measure(translator, odd), measure(reverse, [line.turned() for line in odd])
-    measured: dict[str, Measured] = {}
-    for links in LINKS:
-        chosen = best(forward, [links])[0], best(back, [links])[0]
-        settings = both_directions.BothSettings(*chosen, both_directions.RULES[0])
-        halves = [_count(translator, reverse, lines, settings) for lines in (odd, even)]
-        by_rule = {rule: replace(settings, rule=rule) for rule in both_directions.RULES}
-        for name, named in (dict.fromkeys(MODELS, settings) | by_rule).items():
-            figures = Measured(named, *(half[name].figures() for half in halves))
-            if name not in measured or figures.odd["aer"] < measured[name].odd["aer"]:
-                measured[name] = figures
-    return measured
-
-
 def _count(
     translator: Translator,
     reverse: Translator,
     lines: Sequence[GoldLine],
-    settings: both_directions.BothSettings,
+    settings: BothSettings,
 ) -> dict[str, Counts]:
     """Count the links of each model, and of each rule, with the maps of the settings."""
-    counts = {name: Counts() for name in (*MODELS, *both_directions.RULES)}
+    counts = {name: Counts() for name in (*MODELS, *RULES)}
     for line in lines:
         try:
             trace = translator.trace(line.source, target=line.target)
@@ -302,7 +246,7 @@ def _count(
             MODELS, both_directions.links_of_models(shares, settings), strict=True
         ):
             counts[model].add(links, line.links)
-        for rule in both_directions.RULES:
+        for rule in RULES:
             pairs = both_directions.combine(shares, settings, rule)
             counts[rule].add({pair[:2] for pair in pairs}, line.links)
     return counts

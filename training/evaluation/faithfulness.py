@@ -1,20 +1,22 @@
 """python -m training.evaluate faithfulness: does erasing say what a lens says?"""
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import InputError, Translator, kinds
 from transformer.analysis import lenses, stored
+from transformer.arrays import Floats
 from transformer.cli import command
-from transformer.corpus import faithfulness_report, resampling
+from transformer.corpus import resampling
 from transformer.corpus.faithfulness import (
     FRACTIONS,
     Erasing,
@@ -26,19 +28,50 @@ from transformer.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
+from transformer.files import documents
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 SENTENCES, PIECES = 100, 4
 """Pieces of each sentence, drawn at random, on which erasing is measured: more sentences tell more
 than more pieces of one."""
 CURVES = ("comprehensiveness", "sufficiency")
 RANDOM = "random"
+CHANGES = ("uniform", "permuted")  # weights that were put in the place of the model's own
 
 
 Sample = tuple[dict[tuple[str, str], Floats], int]
 """Means over the written pieces of one sentence, by name, and how many it has."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The fall of log P of a written piece, in nats, one figure for each fraction."""
+
+    comprehensiveness: tuple[stored.Figure, ...]  # the fall with the first words erased
+    sufficiency: tuple[stored.Figure, ...]  # the fall with all others erased
+
+
+@dataclass(frozen=True)
+class LensFigures(Curves):
+    """One lens: its curves, and how far it agrees with what erasing each single word says."""
+
+    kendall: stored.Figure  # τ-b, mean over the pieces; 0 where all words are alike
+    spearman: stored.Figure  # ρ, likewise
+
+
+@dataclass(frozen=True)
+class FaithfulnessReport(stored.Report):
+    """All lenses on one corpus; sentences with fewer than two words are left out."""
+
+    FORMAT, FILE = 1, "faithfulness.json"
+    COMMAND = "headlight evaluate faithfulness"
+
+    forced: bool  # whether the references were written, and not the model's own translations
+    fractions: tuple[float, ...]  # the shares of the source words that were erased or kept
+    lenses: Mapping[str, LensFigures]  # the figures of each lens, by `lenses.NAMES`
+    random: Curves  # the curves of words in random order
+    # change of log P in nats, by kind and `CHANGES`
+    attention: Mapping[str, Mapping[str, stored.Figure]]
 
 
 def add_arguments(commands: Any) -> None:
@@ -59,7 +92,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = measurement.load_translator(options, faithfulness_report.FILE)
+    translator = measurement.load_translator(options, FaithfulnessReport.FILE)
     pairs: list[tuple[str, str | None]]
     if options.ref is None:
         pairs = [(line, None) for line in read_lines(options.src)]
@@ -87,7 +120,8 @@ def run(options: argparse.Namespace) -> None:
     if not samples:
         raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
     report = _report(translator, samples, options.seed, left_out, options.ref is not None)
-    content = faithfulness_report.to_json(report)
+    values = {"format": report.FORMAT, **documents.to_json(report)}
+    content = json.dumps(values, indent=1) + "\n"
     measurement.store_or_write(translator.folder, options.out, {report.FILE: content.encode()})
     print(content.strip() if options.json else as_text(report))
 
@@ -116,7 +150,7 @@ def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
 
 def _report(
     translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
-) -> faithfulness_report.FaithfulnessReport:
+) -> FaithfulnessReport:
     drawn = resampling.resampled_weights(len(samples), seed)
     pieces = np.array([count for _, count in samples], dtype=float)
 
@@ -130,29 +164,28 @@ def _report(
     def curves(name: str) -> dict[str, tuple[stored.Figure, ...]]:
         return {curve: figures(name, curve) for curve in CURVES}
 
-    return faithfulness_report.FaithfulnessReport(
+    return FaithfulnessReport(
         weights=stored.checksum_of_weights(translator.folder),
         sentences=len(samples),
         left_out=left_out,
         forced=forced,
         fractions=FRACTIONS,
         lenses={
-            name: faithfulness_report.LensFigures(
+            name: LensFigures(
                 **curves(name),
                 kendall=figures(name, "kendall")[0],
                 spearman=figures(name, "spearman")[0],
             )
             for name in lenses.NAMES
         },
-        random=faithfulness_report.Curves(**curves(RANDOM)),
+        random=Curves(**curves(RANDOM)),
         attention={
-            kind: {change: figures(kind, change)[0] for change in faithfulness_report.CHANGES}
-            for kind in kinds.KINDS
+            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in kinds.KINDS
         },
     )
 
 
-def as_text(report: faithfulness_report.FaithfulnessReport) -> str:
+def as_text(report: FaithfulnessReport) -> str:
     """Return a table of the lenses, with the change by uniform and permuted weights."""
     shares = "  ".join(f"{fraction:7.0%}" for fraction in report.fractions)
     whose = "the references" if report.forced else "the model's own translations"
@@ -161,7 +194,7 @@ def as_text(report: faithfulness_report.FaithfulnessReport) -> str:
         "fall of log P in nats with the first source words erased, and with all others erased",
         f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
     ]
-    rows: dict[str, faithfulness_report.Curves] = {RANDOM: report.random, **report.lenses}
+    rows: dict[str, Curves] = {RANDOM: report.random, **report.lenses}
     for name, curves in rows.items():
         first, others = (
             "  ".join(f"{figure.value:7.2f}" for figure in curve)

@@ -1,14 +1,12 @@
 """python -m training.evaluate heads: what every head does on a corpus, and how much it matters."""
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sacrebleu
 import safetensors.torch
 import torch
@@ -20,20 +18,18 @@ from training.bleu_tokens import tokens_of
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import Translator, config, decoding, errors
-from transformer.analysis import axes, stored
+from transformer.analysis import stored
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads import removal
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.arrays import Floats
 from transformer.cli import arguments, command
 from transformer.corpus import head_report, measured, measuring, resampling
-from transformer.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
+from transformer.corpus.corpus_roles import measures_of
 from transformer.corpus.passes import batches_of
 from transformer.files import documents
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 SENTENCES, BLEU_SENTENCES = 600, 200
 CURVE_POINTS = 18
@@ -73,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     if left_out:
         command.say(f"{len(left_out):,} pairs are empty or too long, and are left out.")
     pairs = measurement.drawn(pairs, options.sentences, options.seed)
-    traces = example_traces(translator, options.examples) if options.examples else []
+    examples = measure_examples(translator, options.examples) if options.examples else None
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
         lines = measuring.measure_pairs(
@@ -87,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     def statistics(heads: Sequence[Head]) -> Floats:
         return bleu_statistics(translator, translated, heads, tokens)
 
-    report = _report(translator, lines, len(left_out), statistics, traces, options.seed)
+    report = _report(translator, lines, len(left_out), statistics, examples, options.seed)
     content = head_report.to_json(report)
     outputs = mean_outputs(translator.model, pairs)
     means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in outputs.items()}
@@ -156,7 +152,7 @@ def _report(
     lines: measured.MeasuredLines,
     left_out: int,
     statistics: Callable[[Sequence[Head]], Floats],
-    traces: Sequence[AttentionTrace],
+    examples: measured.MeasuredLines | None,
     seed: int,
 ) -> head_report.HeadReport:
     weights = resampling.resampled_weights(len(lines), seed)
@@ -177,7 +173,6 @@ def _report(
     for place in tqdm(heads, "BLEU without", unit="head", disable=None):
         figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, than=whole)
     roles = dict(zip(heads, means.roles, strict=True))
-    examples = examples_of_heads(traces, roles, offsets)
     curves = {}
     for order in ORDERS:
         ranked = sorted(heads, key=lambda place: figures[place][order].value)
@@ -195,7 +190,11 @@ def _report(
         bleu=full,
         heads=tuple(
             head_report.HeadFigures(
-                place, roles[place], offsets[place], figures[place], examples[place]
+                place,
+                roles[place],
+                offsets[place],
+                figures[place],
+                best_examples(examples, place, roles[place]) if examples else (),
             )
             for place in heads
         ),
@@ -263,59 +262,31 @@ def as_text(report: head_report.HeadReport) -> str:
     return "\n".join(lines)
 
 
-def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
-    """Trace the model's own translations of the example sentences."""
-    lines = [line for line in read_lines(path) if line.strip()]
-    if not lines:
+def measure_examples(translator: Translator, path: Path) -> measured.MeasuredLines:
+    """Measure the model's own translations of the example sentences."""
+    sentences = [line for line in read_lines(path) if line.strip()]
+    if not sentences:
         raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")
-    traces = []
-    for number, line in enumerate(tqdm(lines, "examples", disable=None), start=1):
-        try:
-            _require_room(line, "sentence")
-            trace = translator.trace(line)
-            _require_room(trace.target, "translation")
-        except errors.InputError as error:
-            raise errors.InputError(f"{path} sentence {number:,}: {error}") from error
-        traces.append(trace)
-    return traces
+    for number, reason in measuring.read_pairs(translator, sentences, None)[1]:
+        raise errors.InputError(f"{path} sentence {number:,}: {reason}")
+    lines = measuring.measure_lines(translator, sentences, costs=False, sources=False)
+    for pair in lines.pairs:
+        for name, text in (("sentence", pair.source), ("translation", pair.target)):
+            if len(text) > documents.MAX_CHARACTERS:
+                raise errors.InputError(
+                    f"{path} sentence {pair.number:,}: The {name} has {len(text):,} characters, "
+                    f"but a report holds at most {documents.MAX_CHARACTERS:,} of a text: leave it "
+                    f"out."
+                )
+    return lines
 
 
-def _require_room(text: str, name: str) -> None:
-    if len(text) > documents.MAX_CHARACTERS:
-        raise errors.InputError(
-            f"The {name} has {len(text):,} characters, but a report holds at most "
-            f"{documents.MAX_CHARACTERS:,} of a text: leave it out."
-        )
-
-
-def examples_of_heads(
-    traces: Sequence[AttentionTrace],
-    roles: dict[Head, str],
-    offsets: dict[Head, int],
-) -> dict[Head, tuple[head_report.Example, ...]]:
-    """Choose for each head the sentences on which the measure of its role is largest."""
-    counts = Counter(
-        piece.text for trace in traces for piece in (*trace.source_pieces, *trace.target_pieces)
+def best_examples(
+    lines: measured.MeasuredLines, place: Head, role: str
+) -> tuple[head_report.Example, ...]:
+    """Choose the sentences on which the measure of a head's role is largest."""
+    scores = lines.values_of(place, role or "confidence")
+    return tuple(
+        head_report.Example(lines.pairs[row].source, lines.pairs[row].target, float(scores[row]))
+        for row in np.argsort(-scores, kind="stable")[:EXAMPLES_OF_A_HEAD]
     )
-    scores: dict[Head, list[float]] = {place: [] for place in roles}
-    for trace in traces:
-        for kind in KINDS:
-            by_role = measure_sentence(
-                axes.by_pieces(trace, kind), kind, measuring.key_counts(trace, kind, counts)
-            )
-            at_offset = by_role.offset_counts / by_role.rows
-            for place, role in roles.items():
-                if place.kind != kind:
-                    continue
-                if role == "positional":
-                    score = at_offset[place.layer, place.head, offsets[place] + MAX_OFFSET]
-                else:
-                    score = by_role.values[role or "confidence"][place.layer, place.head]
-                scores[place].append(float(score))
-    return {
-        place: tuple(
-            head_report.Example(traces[n].source, traces[n].target, own[n])
-            for n in np.argsort(np.negative(own), kind="stable")[:EXAMPLES_OF_A_HEAD]
-        )
-        for place, own in scores.items()
-    }

@@ -16,6 +16,7 @@ from transformer import Translator, errors
 from transformer.checkpoints import checkpoint, marian
 from transformer.cli import arguments, command
 from transformer.files import atomic
+from transformer.files.documents import parse_json
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
 
@@ -140,11 +141,11 @@ def _read_list(folder: Path) -> dict[str, Any]:
         return {"format": checkpoint.FORMAT, "sha256": {}}
     try:
         with errors.reading(path):
-            manifest: dict[str, Any] = json.loads(read_bytes(path, checkpoint.MAX_JSON_BYTES))
+            manifest: dict[str, Any] = parse_json(read_bytes(path, checkpoint.MAX_JSON_BYTES))
         if manifest["format"] != checkpoint.FORMAT:
             raise ValueError("another format")
         return manifest | {"sha256": {**manifest["sha256"]}}
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise errors.CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from transformer import choices, errors, kinds
 from transformer.analysis import alignment_settings, lenses, teacher_forcing
 from transformer.analysis.lenses import decomposition
+from transformer.arrays import Singles
 from transformer.config import EOS
 from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
 from transformer.trace import AttentionTrace
@@ -70,7 +71,7 @@ def aligned_shares(
     chosen: alignment_settings.AlignmentSettings,
     *,
     words: Words = "pieces",
-) -> lenses.Floats:
+) -> Singles:
     """Compute the shares from which `align` takes the strongest, `[target word, source word]`."""
     lenses.require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
@@ -88,7 +89,7 @@ def aligned_shares(
 
 def cross_values(
     translator: Translator, trace: AttentionTrace, name: lenses.LensName, *, heads: bool
-) -> lenses.Floats:
+) -> Singles:
     """Compute cross-attention through a lens, `[layer, head, query, key]`, or one head a layer.
 
     The norm of a layer is that of its heads' summed vectors (Kobayashi et al. 2020, §5).
@@ -166,8 +167,8 @@ def _is_visible(piece: Piece) -> bool:
 
 @choices.check_choices
 def word_shares(
-    values: lenses.Floats, source: Sequence[int], target: Sequence[int], row: kinds.Row
-) -> lenses.Floats:
+    values: Singles, source: Sequence[int], target: Sequence[int], row: kinds.Row
+) -> Singles:
     """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
     `values` are `[query, key]`, of any lens. `source` has the word of each key, or `NO_WORD`, whose
@@ -179,14 +180,14 @@ def word_shares(
     return queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
 
 
-def _one_hot(words: Sequence[int]) -> lenses.Floats:
+def _one_hot(words: Sequence[int]) -> Singles:
     """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
     return (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
 
 
 @choices.check_choices
-def strongest(shares: lenses.Floats, links: alignment_settings.Links) -> tuple[WordPair, ...]:
+def strongest(shares: Singles, links: alignment_settings.Links) -> tuple[WordPair, ...]:
     """Pair each target word with the source word of the largest of its shares, if any is above 0.
 
     `mutual` keeps the pairs in which the target word is also the one that has the largest share of

@@ -10,12 +10,10 @@ multiplied by the number of source tokens first, so that the lengths of sentence
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer.analysis.axes import by_pieces, mean_of_heads
+from transformer.arrays import Floats
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 NEAREST = 4  # lines over which the distance to lines is a mean
 

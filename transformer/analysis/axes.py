@@ -6,20 +6,20 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer import choices, errors, kinds
+from transformer.arrays import Bools, Floats, Singles
 from transformer.text import special_tokens, tokenizer
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.words import has_unspaced
 from transformer.trace import AttentionTrace, Labels
-from transformer.traces import external_tokens, fields
+from transformer.traces import external_tokens
 
 
 class LabelledWeights(NamedTuple):
     """The weights of one kind with the tokens along their axes."""
 
-    weights: fields.Weights  # `[layer, head, query, key]`, float32
+    weights: Singles  # `[layer, head, query, key]`, float32
     labels: Labels
     reads: tuple[str, ...] | None = None  # `[query]` of cross-attention, where a row is written
     writes: tuple[str, ...] | None = None  # `[query]` of decoder_self, where a row is read
@@ -36,16 +36,14 @@ class LabelledWeights(NamedTuple):
         return kind == "decoder_self" and self.causal
 
     @property
-    def existing_heads(self) -> npt.NDArray[np.bool_]:
+    def existing_heads(self) -> Bools:
         """The mask of the heads that exist, `[layer, head]`."""
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
         return np.arange(heads) < counts[:, None]
 
 
-def first_counted_row(
-    queries: int, *, causal: bool, sinks: npt.NDArray[np.bool_] | None = None
-) -> int:
+def first_counted_row(queries: int, *, causal: bool, sinks: Bools | None = None) -> int:
     """Return the number of the first row that measures count.
 
     Under causal attention the first position can look at itself alone, so its row counts only
@@ -129,7 +127,7 @@ def apart_note(trace: AttentionTrace) -> str:
     return APART if has_unspaced("".join(tokens)) else ""
 
 
-def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:
+def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, Floats]:
     """Drop `<s>`, `</s>` and their like from rows and columns; no weight that stays is changed.
 
     Return what is left, and for each head what the dropped columns absorb: the share of the
@@ -182,11 +180,11 @@ def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ..
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
 
 
-def mean_of_heads(axes: LabelledWeights) -> fields.Weights:
+def mean_of_heads(axes: LabelledWeights) -> Singles:
     """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.existing_heads.sum(-1)[:, None, None]
     return axes.weights.sum(1) / counts.astype(np.float32)
 
 
-def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+def _select(tokens: tuple[str, ...], mask: Bools) -> tuple[str, ...]:
     return tuple(token for token, selected in zip(tokens, mask, strict=True) if selected)

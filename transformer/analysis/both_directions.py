@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple, get_args
 
 from transformer import choices, errors
-from transformer.analysis import alignment, lenses
+from transformer.analysis import alignment
 from transformer.analysis.alignment_settings import (
     MAX_BYTES,
     AlignmentSettings,
@@ -16,6 +16,7 @@ from transformer.analysis.alignment_settings import (
 )
 from transformer.analysis.gold_links import Link
 from transformer.analysis.stored import checksum_of_weights
+from transformer.arrays import Singles
 from transformer.files import documents
 from transformer.text import languages
 from transformer.trace import AttentionTrace
@@ -80,8 +81,8 @@ def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
 class BothShares(NamedTuple):
     """The shares from which both models take their links, each `[target word, source word]`."""
 
-    forward: lenses.Floats
-    reverse: lenses.Floats  # of the model of the other direction, turned
+    forward: Singles
+    reverse: Singles  # of the model of the other direction, turned
 
 
 @choices.check_choices

@@ -7,24 +7,21 @@ scaled to what it gives to the other keys, and what is left out is measured.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights, first_counted_row
+from transformer.arrays import Bools, Floats, Singles
 from transformer.choices import check_choices
 from transformer.kinds import Kind
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.words import is_punctuation
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
 
-Cells: TypeAlias = npt.NDArray[np.bool_]
 
-
-def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Cells:
+def are_sinks(keys: Iterable[str], special: SpecialTokens) -> Bools:
     """Mark the special tokens, and pieces or words that are punctuation alone, `[key]`."""
     return np.array([key in special.tokens or is_punctuation(key) for key in keys], dtype=bool)
 
@@ -44,7 +41,7 @@ def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionT
     return replace(trace, **weights, notes=(*trace.notes, note))
 
 
-def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:
+def _rescaled(trace: AttentionTrace, kind: Kind) -> Singles:
     sinks = are_sinks(trace.labels(kind).keys, trace.special)
     if not sinks.any():
         return trace.weights(kind)
@@ -63,9 +60,7 @@ def sink_tokens(trace: AttentionTrace, kind: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key, sink in zip(keys, sinks, strict=True) if sink))
 
 
-def share_on_sinks(
-    trace: AttentionTrace, kind: Kind, rows: int | None = None
-) -> npt.NDArray[np.float64]:
+def share_on_sinks(trace: AttentionTrace, kind: Kind, rows: int | None = None) -> Floats:
     """Compute each head's share of weight on sinks, `[layer, head]`; NaN where there is no head."""
     queries, keys = trace.labels(kind)
     causal = kind == "decoder_self" and trace.causal
@@ -82,7 +77,7 @@ def share_on_sinks(
     return np.where(trace.existing_heads(kind), shares, np.nan)
 
 
-def left_out_keys(axes: LabelledWeights) -> Cells | None:
+def left_out_keys(axes: LabelledWeights) -> Bools | None:
     """Mark the keys whose weight is left out, `[key]`; None if no key is left out."""
     return None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
 
@@ -95,7 +90,7 @@ def first_row(axes: LabelledWeights, kind: Kind) -> int:
 
 
 @check_choices
-def seen_cells(axes: LabelledWeights, kind: Kind) -> Cells:
+def seen_cells(axes: LabelledWeights, kind: Kind) -> Bools:
     """Mark the cells that may have weight, `[query, key]`: no later key, and no sink left out."""
     seen = np.ones(axes.weights.shape[2:], dtype=bool)
     if axes.is_causal(kind):

@@ -9,16 +9,14 @@ sentences no better than chance by them, and in single words far better.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer.analysis.axes import first_pieces
 from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.teacher_forcing import Progress
+from transformer.arrays import Floats
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-
-Floats = npt.NDArray[np.float64]
 
 HARDLY_USED = 0.06
 """Largest share in a written word up to which a source word is hardly used: about one caption in

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from transformer import choices, errors
+from transformer.arrays import AnyFloats
 from transformer.config import BOS, PAD
 from transformer.hooks import Hook
 from transformer.kinds import KINDS, Kind
@@ -18,8 +17,6 @@ from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text import tokenizer
 from transformer.trace import AttentionTrace
-
-Array: TypeAlias = npt.NDArray[np.floating]  # float64 of a model in float64, else float32
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called after each layer with the number of layers done and of all."""
@@ -70,7 +67,7 @@ def values_at(
 
 
 @torch.inference_mode()
-def log_probs(model: Transformer, trace: AttentionTrace, hooks: Mapping[str, Hook]) -> Array:
+def log_probs(model: Transformer, trace: AttentionTrace, hooks: Mapping[str, Hook]) -> AnyFloats:
     """Compute log P of each piece, written or given without these hooks, under them, `[target]`."""
     source, target, written = forced_pair(model, trace)
     with model.hooks(hooks):
@@ -99,7 +96,7 @@ def measure_layers(
     trace: AttentionTrace,
     kinds: Sequence[Kind] = KINDS,
     progress: Progress | None = None,
-) -> dict[Kind, Array]:
+) -> dict[Kind, AnyFloats]:
     """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each."""
     step = counted(progress, sum(model.config.stack(kind).N for kind in kinds))
     names = {name for kind in kinds for name in measure.points(model, kind)}
@@ -107,7 +104,7 @@ def measure_layers(
     return {kind: stacked(measure.layers(model, cache, kind), step) for kind in kinds}
 
 
-def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> Array:
+def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloats:
     """Stack the values of each layer, and count each as it comes."""
     values = []
     for layer in layers:
@@ -122,7 +119,7 @@ def counted(progress: Progress | None, steps: int) -> Callable[[], None]:
     return lambda: progress(next(done), steps) if progress else None
 
 
-def to_array(tensor: Tensor) -> Array:
+def to_array(tensor: Tensor) -> AnyFloats:
     """Convert to NumPy: float64 stays float64, all else becomes float32."""
     tensor = tensor.detach().cpu()
     return (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()

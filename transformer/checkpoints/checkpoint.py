@@ -104,7 +104,7 @@ def folder_kind(extra: Collection[str] = ()) -> atomic.FolderKind:
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
     reader = _Reader(folder)
-    if json.loads(reader.manifest_text).keys() - {LANGUAGES} != {"format", "sha256"}:
+    if parse_json(reader.manifest_text).keys() - {LANGUAGES} != {"format", "sha256"}:
         return {}
     listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
     return {**listed, MANIFEST: None}

@@ -10,6 +10,7 @@ from transformer.files.documents import read_document
 
 FILE = "domain.json"
 MAX_BYTES = 4_096
+MOST_CUT = 3  # words that a notice names
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,18 @@ class Domain:
     least_log_prob: float  # of `per_subword`, that translations of such text stay above
 
     def notice(
-        self, best: Hypothesis, forced: int = 0, without: Sequence[str] = (), edited: bool = False
+        self,
+        best: Hypothesis,
+        forced: int = 0,
+        without: Sequence[str] = (),
+        edited: bool = False,
+        cut: Sequence[str] = (),
     ) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 
         Its first `forced` pieces are the user's, and do not count; `without` are forbidden words.
         Of an `edited` model, such as one without some heads, it does not say that the text is why.
+        Else it names the source words that were `cut` up, for the vocabulary lacks them.
         """
         own = best.log_probs[forced:]
         log_prob = per_subword(sum(own), len(own) - best.complete)
@@ -41,6 +48,9 @@ class Domain:
             subject, why = f"{subject} after this change", ""
         else:
             why = f" on familiar text. It is made for {self.made_for}"
+            if cut:
+                why += f". Not in its vocabulary, and read in parts: {', '.join(cut[:MOST_CUT])}"
+                why += " and more" if len(cut) > MOST_CUT else ""
         return f"The model is unsure of {subject}: log probability is {numbers}{why}."
 
 

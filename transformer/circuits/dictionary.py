@@ -7,10 +7,8 @@ that the translations of many lines have where the links of the lines say that t
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 from torch import Tensor
@@ -19,7 +17,8 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import Array, Progress, to_array
+from transformer.analysis.teacher_forcing import Progress, to_array
+from transformer.arrays import AnyFloats, Bools, Floats, Ints
 from transformer.attention import MultiHeadAttention, split_heads
 from transformer.circuits.stream import norm_of, query_stream, sublayers
 from transformer.circuits.writing import centred, copying_scores
@@ -32,8 +31,7 @@ from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
-Floats = resampling.Floats
-Ids: TypeAlias = npt.NDArray[np.int64]
+Floats = Floats
 
 MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
 SHUFFLES, SEED = 2_000, 2
@@ -49,9 +47,9 @@ class Dictionaries:
     pieces: tuple[int, ...]  # their token ids, the most frequent first, at most `MAX_PIECES`
     places: tuple[int, ...]  # how often the lines have each piece
     translations: tuple[tuple[int, ...], ...]  # of each, the most frequent first
-    entries: Ids  # `[head, piece, entry]`, ids of the pieces that it raises most
-    logits: Array  # `[head, piece, entry]`, by how much, above the mean of the vocabulary
-    hits: npt.NDArray[np.bool_]  # `[head, piece]`, whether the first entry is a translation
+    entries: Ints  # `[head, piece, entry]`, ids of the pieces that it raises most
+    logits: AnyFloats  # `[head, piece, entry]`, by how much, above the mean of the vocabulary
+    hits: Bools  # `[head, piece]`, whether the first entry is a translation
     chance: Floats  # `[head]`, the share of hits where translations are shuffled among the pieces
     p: Floats  # `[head]`, of as many hits by chance, corrected for all heads (Holm 1979)
 
@@ -75,7 +73,7 @@ def mean_memories(model: Transformer, sources: Sequence[Sequence[int]]) -> dict[
 @torch.inference_mode()
 def read_dictionary(
     model: Transformer, head: Head, memories: Mapping[int, Tensor], entries: int = 5
-) -> tuple[Ids, Array]:
+) -> tuple[Ints, AnyFloats]:
     """Return what a head of the cross-attention raises most for each source piece, and how much.
 
     Both are `[piece, entry]`: ids of the target's pieces, and logits above the vocabulary's mean.
@@ -159,8 +157,8 @@ def measure_dictionaries(
 
 
 def compare_with_chance(
-    first: Ids, translations: Sequence[Sequence[int]], vocab_size: int
-) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
+    first: Ints, translations: Sequence[Sequence[int]], vocab_size: int
+) -> tuple[Bools, Floats, Floats]:
     """Find which first entries, `[head, piece]`, are translations, beside shuffled ones.
 
     Each shuffle gives every piece the translations of another at random.

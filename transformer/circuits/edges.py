@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -23,6 +22,7 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lenses.gradient import values_and_gradients
 from transformer.analysis.logits.contrast import log_odds, pair_until_step
 from transformer.analysis.teacher_forcing import Progress, values_at
+from transformer.arrays import Bools, Floats
 from transformer.circuits.score import head_projection
 from transformer.circuits.stream import (
     StackName,
@@ -169,10 +169,6 @@ def _taking_out(rows: Sequence[tuple[int, int, Tensor]]) -> Hook:
         return value
 
     return hook
-
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ import torch
 
 from transformer import choices
 from transformer.analysis.axes import by_pieces, first_counted_row, mean_of_heads
-from transformer.analysis.sinks import Cells, are_sinks
-from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.analysis.sinks import are_sinks
+from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
+from transformer.arrays import AnyFloats, Bools
 from transformer.circuits.stream import key_stream, sublayers
 from transformer.kinds import Kind
 from transformer.model import Transformer
@@ -24,9 +25,9 @@ class KeyNorms(NamedTuple):
     """One kind of attention on a sentence, by layer and key."""
 
     tokens: tuple[str, ...]  # of the keys
-    sinks: Cells  # `[key]`: special tokens, and punctuation alone
-    norms: Array  # `[layer, key]`: ‖x‖ of the stream from which the layer's keys are projected
-    received: Array  # `[layer, key]`: share of the layer's attention, 0 to 1; a layer sums to 1
+    sinks: Bools  # `[key]`: special tokens, and punctuation alone
+    norms: AnyFloats  # `[layer, key]`: ‖x‖ of the stream from which the layer's keys are projected
+    received: AnyFloats  # `[layer, key]`: share of the layer's attention, 0 to 1; a layer sums to 1
 
 
 @choices.check_choices

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from transformer.analysis.teacher_forcing import Array
+from transformer.arrays import AnyFloats
 from transformer.circuits.score import SplitScores
 from transformer.circuits.stream import Writer
 
@@ -14,7 +14,7 @@ HEADS = 8
 """Heads of each side that stay apart, those with most of the score."""
 
 
-def merge_parts(split: SplitScores, values: Array) -> pd.DataFrame:
+def merge_parts(split: SplitScores, values: AnyFloats) -> pd.DataFrame:
     """Sum `[query writer, key writer]` to query parts by key parts, named and with the same sum.
 
     The heads that have least of the score become one part, and so do the feed-forward networks.
@@ -28,7 +28,7 @@ def merge_parts(split: SplitScores, values: Array) -> pd.DataFrame:
     return cells.reindex(_lumps_last(cells.index), columns=_lumps_last(cells.columns))
 
 
-def _part_names(writers: Sequence[Writer], amounts: Array) -> list[str]:
+def _part_names(writers: Sequence[Writer], amounts: AnyFloats) -> list[str]:
     """Name the part that each writer belongs to."""
     heads = [n for n, writer in enumerate(writers) if writer.head is not None]
     apart = sorted(heads, key=lambda n: -amounts[n])[:HEADS]

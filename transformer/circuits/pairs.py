@@ -13,23 +13,17 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.teacher_forcing import Progress
+from transformer.arrays import Floats
 from transformer.circuits.stream import StackName, query_stream
 from transformer.config import BOS, TransformerConfig
 from transformer.corpus.measured import LeftOut, places_table
-from transformer.corpus.resampling import (
-    Floats,
-    holm,
-    mean_interval,
-    permutation_p,
-    resampled_weights,
-)
+from transformer.corpus.resampling import holm, mean_interval, permutation_p, resampled_weights
 from transformer.errors import InputError
 from transformer.files.lines import decode_lines
 from transformer.hooks import Hook
@@ -333,7 +327,7 @@ def paired_places(pair: EncodedPair, donor: Sequence[int]) -> dict[str, list[tup
 
 def _log_odds(
     model: Transformer, pair: EncodedPair, source: Sequence[int], rows: int = 1
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Compute log P(first word) − log P(second) where they part, `[row]`, alike but for hooks."""
     ids = torch.tensor([source], device=model.device).expand(rows, -1)
     target = torch.tensor([pair.target], device=model.device).expand(rows, -1)
@@ -341,7 +335,7 @@ def _log_odds(
     decoded = model.decode(target, model.encode(ids, mask), mask)
     logits = model.logits(decoded[:, -1])
     first, second = pair.pieces
-    odds: npt.NDArray[np.float64] = (logits[:, first] - logits[:, second]).double().cpu().numpy()
+    odds: Floats = (logits[:, first] - logits[:, second]).double().cpu().numpy()
     return odds
 
 

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
+from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
 from transformer.circuits.stream import (
     BIASES,
@@ -37,16 +38,16 @@ class SplitScores:
 
     query_writers: tuple[Writer, ...]
     key_writers: tuple[Writer, ...]
-    values: Array  # `[key, query writer, key writer]`, which sum to `scores`
-    scores: Array  # `[key]`, before the softmax
+    values: AnyFloats  # `[key, query writer, key writer]`, which sum to `scores`
+    scores: AnyFloats  # `[key]`, before the softmax
 
     @property
-    def difference(self) -> Array:
+    def difference(self) -> AnyFloats:
         """`[query writer, key writer]`: why the first key and not the second, or the mean."""
-        apart: Array = self.values[0] - self.values[1]
+        apart: AnyFloats = self.values[0] - self.values[1]
         return apart
 
-    def largest(self, values: Array, count: int) -> list[tuple[Writer, Writer, float]]:
+    def largest(self, values: AnyFloats, count: int) -> list[tuple[Writer, Writer, float]]:
         """List the pairs of writers with the largest absolute values, and these values."""
         order = np.argsort(-np.abs(values), axis=None, kind="stable")[:count]
         places = zip(*np.unravel_index(order, values.shape), strict=True)

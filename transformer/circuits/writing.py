@@ -11,7 +11,8 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
+from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
 from transformer.circuits.stream import linearised, norm_of, query_stream, sublayers
 from transformer.errors import InputError
@@ -23,7 +24,7 @@ from transformer.trace import AttentionTrace
 @torch.inference_mode()
 def written_logits(
     model: Transformer, trace: AttentionTrace, head: Head, query: int, keys: list[int]
-) -> Array:
+) -> AnyFloats:
     """Compute what each key would bring to the logits of a query, `[key, vocab]`.
 
     The mean over the vocabulary is taken off, which changes no probability.

@@ -10,6 +10,7 @@ from transformer import choices, kinds
 from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads import measures, roles
+from transformer.arrays import Floats, Ints
 from transformer.text import tokenizer
 
 _KEPT_MEASURES = ("confidence", "entropy", "offset")
@@ -48,7 +49,7 @@ class SentenceMeasures:
     rows: int  # that were counted
     # Means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional" is
     # missing, since the most frequent offset is known after the last sentence.
-    values: Mapping[str, measures.Floats]
+    values: Mapping[str, Floats]
     # `[layer, head, 2 · MAX_OFFSET + 1]`, rows with their largest weight at each offset from
     # -MAX_OFFSET on; rows in which it is tied, or that see one key alone, have no direction and
     # are in no bin.
@@ -94,7 +95,7 @@ def measures_of(kind: kinds.Kind) -> frozenset[str]:
     return frozenset(MEASURES.keys() - others)
 
 
-def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> Ints:
     """Find the offset with the most maxima from the sum of `offset_counts`, `[layer, head]`."""
     return counts.argmax(-1) - MAX_OFFSET
 

@@ -8,10 +8,8 @@ the model decided.
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -19,15 +17,13 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
+from transformer.arrays import AnyFloats, Bools, Floats, Ints
 from transformer.choices import check_choices
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Numbers: TypeAlias = npt.NDArray[np.int64]
 
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
 """Shares of the source words that are erased or kept, at least one word."""
@@ -58,7 +54,7 @@ def lens_faithfulness(
     trace: AttentionTrace,
     name: LensName,
     without_each: Floats | None = None,
-    targets: Numbers | None = None,
+    targets: Ints | None = None,
 ) -> LensFaithfulness:
     """Test the ranking of the source words that a lens reads off cross-attention."""
     scores = word_scores(lens(name, translator, trace, "cross"), trace, signed=name in SIGNED)
@@ -73,7 +69,7 @@ def lens_faithfulness(
 
 
 def random_erasing(
-    model: Transformer, trace: AttentionTrace, seed: int = 0, targets: Numbers | None = None
+    model: Transformer, trace: AttentionTrace, seed: int = 0, targets: Ints | None = None
 ) -> Erasing:
     """Erase the words in random orders, and average over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
@@ -93,9 +89,7 @@ def source_words(trace: AttentionTrace) -> list[list[int]]:
     return list(words.values())
 
 
-def word_scores(
-    values: npt.NDArray[np.floating], trace: AttentionTrace, *, signed: bool = False
-) -> Floats:
+def word_scores(values: AnyFloats, trace: AttentionTrace, *, signed: bool = False) -> Floats:
     """Sum the values of each source word in the row that writes each piece, `[target, word]`.
 
     `values` are of cross-attention, `[layer, (head,) target, source]`: shares unless signed.
@@ -106,7 +100,7 @@ def word_scores(
 
 
 def erase(
-    model: Transformer, trace: AttentionTrace, order: Numbers, targets: Numbers | None = None
+    model: Transformer, trace: AttentionTrace, order: Ints, targets: Ints | None = None
 ) -> Erasing:
     """Erase the first words of an order, and all others, for each written piece by itself.
 
@@ -147,8 +141,8 @@ def drops_without_each_word(model: Transformer, trace: AttentionTrace) -> Floats
 def erased_log_probs(
     model: Transformer,
     trace: AttentionTrace,
-    erased: npt.NDArray[np.bool_],
-    rows: Numbers | None = None,
+    erased: Bools,
+    rows: Ints | None = None,
 ) -> Floats:
     """Compute log P of written pieces with source positions hidden from encoder and decoder.
 
@@ -171,7 +165,7 @@ def erased_log_probs(
 
 
 def _log_probs_without(
-    model: Transformer, pair: ForcedPair, erased: npt.NDArray[np.bool_], rows: Numbers | None
+    model: Transformer, pair: ForcedPair, erased: Bools, rows: Ints | None
 ) -> Floats:
     cases, device = len(erased), model.device
     mask = torch.from_numpy(~erased).to(device)[:, None, None]  # [case, 1, 1, source]

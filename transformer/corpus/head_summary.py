@@ -11,7 +11,8 @@ from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
+from transformer.analysis.heads.measures import in_shares, measure, total_variation
+from transformer.arrays import Floats, Ints
 from transformer.corpus import corpus_roles
 
 REACH = 8  # the farthest relative position that has a column of its own in a profile
@@ -125,7 +126,7 @@ class CorpusSummary:
         # over the rows, of each measure and each part of the profile and of its square:
         # `[2, layer, head, number]`
         self._sums: Floats = np.zeros(())
-        self._offsets: npt.NDArray[np.int64] = np.zeros((), np.int64)
+        self._offsets: Ints = np.zeros((), np.int64)
 
     def add(self, heads: SentenceHeads) -> None:
         """Count one sentence; other heads than before raise ValueError."""

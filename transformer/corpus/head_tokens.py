@@ -10,6 +10,7 @@ import torch
 from transformer import config, kinds
 from transformer.analysis import teacher_forcing
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.arrays import Floats
 from transformer.corpus import measured, passes
 from transformer.model import Transformer
 from transformer.translator import Translator
@@ -59,7 +60,7 @@ def head_tokens(
 
 
 @torch.inference_mode()
-def _weights(model: Transformer, batch: teacher_forcing.ForcedPair, place: Head) -> measured.Floats:
+def _weights(model: Transformer, batch: teacher_forcing.ForcedPair, place: Head) -> Floats:
     """Return the weights of one head, `[sentence, query, key]`."""
     point = f"{kinds.attention_name(place.kind, place.layer)}.hook_pattern"
     _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)

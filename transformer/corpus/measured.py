@@ -3,18 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from transformer import choices, kinds
 from transformer.analysis.heads.head import Head
+from transformer.arrays import Floats, Ints, Singles
 from transformer.corpus import corpus_roles, resampling
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Singles: TypeAlias = npt.NDArray[np.float32]
 
 DIAGONAL, GRADIENT, COST = "diagonal", "gradient", "loss without"
 ALIGNMENT_ERROR = "alignment error"
@@ -80,7 +77,7 @@ class MeasuredLines:
     # those of `ON_DEMAND` only where they were asked for.
     head_values: Mapping[str, Singles]
     sentence_values: Mapping[str, Floats]  # by the names of `SENTENCE_MEASURES`, `[sentence]`
-    offset_counts: npt.NDArray[np.int64]  # `[head, 2 · MAX_OFFSET + 1]`, of the largest weight
+    offset_counts: Ints  # `[head, 2 · MAX_OFFSET + 1]`, of the largest weight
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -114,7 +111,7 @@ class MeasuredLines:
         return self.sentence_values[LOG_P] * self.subwords
 
     @property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """The offset with the most maxima of each head, `[head]`."""
         return corpus_roles.most_frequent_offsets(self.offset_counts)
 

@@ -20,6 +20,7 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.arrays import Floats, Singles
 from transformer.corpus import corpus_roles, measured, passes
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
@@ -207,7 +208,7 @@ def sentence_measures(
 
 def alignment_errors(
     translator: Translator, trace: AttentionTrace, settings: AlignmentSettings, gold: GoldLinks
-) -> measured.Floats:
+) -> Floats:
     """Compute the alignment error of every head of cross-attention on a sentence, `[head]`."""
     source, target = word_numbers(translator, trace, "typed")
     return np.array(
@@ -241,7 +242,7 @@ def _links(pairs: Sequence[measured.LinePair], gold: Sequence[str]) -> dict[int,
 def _measure_costs(
     model: Transformer,
     pairs: Sequence[measured.LinePair],
-    values: Mapping[str, measured.Singles],
+    values: Mapping[str, Singles],
     step: passes.Step,
 ) -> None:
     alone = [[head] for head in all_heads(model.config)]

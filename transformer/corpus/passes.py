@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from transformer import config, masks
 from transformer.analysis.heads import importance
 from transformer.analysis.teacher_forcing import ForcedPair
-from transformer.corpus.measured import Floats, LinePair
+from transformer.arrays import Floats, Ints
+from transformer.corpus.measured import LinePair
 from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from transformer.translation.batch import batches
@@ -58,9 +58,7 @@ def steps(progress: Progress, lengths: Sequence[int], passes: Mapping[Part, int]
     return step
 
 
-def batches_of(
-    model: Transformer, pairs: Sequence[LinePair]
-) -> Iterator[tuple[npt.NDArray[np.int64], ForcedPair]]:
+def batches_of(model: Transformer, pairs: Sequence[LinePair]) -> Iterator[tuple[Ints, ForcedPair]]:
     """Yield the rows of each batch, of pairs of about one length, with their padded token ids."""
     lengths = [max(len(pair.source_ids), len(pair.target_ids)) for pair in pairs]
     for rows in batches(lengths, max(1, LOGITS // model.config.vocab_size)):

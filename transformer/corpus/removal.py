@@ -13,8 +13,9 @@ import torch
 from transformer import errors
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
+from transformer.arrays import Floats
 from transformer.corpus import resampling
-from transformer.corpus.measured import Floats, MeasuredLines
+from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.passes import (
     Part,
     Progress,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from transformer.arrays import Floats
 
 RESAMPLES, CONFIDENCE = 1_000, 0.95
 

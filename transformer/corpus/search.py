@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import re2
 
+from transformer.arrays import Bools, Ints
 from transformer.corpus.measured import MeasuredLines
 from transformer.errors import InputError, quoted
 from transformer.files.reading import MIB
@@ -39,9 +40,7 @@ class LinePatterns(NamedTuple):
     pieces: str = ""  # in the subwords of both sides, with blanks between them
 
 
-def matching_rows(
-    translator: Translator, lines: MeasuredLines, patterns: LinePatterns
-) -> npt.NDArray[np.int64]:
+def matching_rows(translator: Translator, lines: MeasuredLines, patterns: LinePatterns) -> Ints:
     """Return the rows of the lines that match every pattern, in their order."""
     matches = np.ones(len(lines), dtype=bool)
     for pattern, texts in (
@@ -54,7 +53,7 @@ def matching_rows(
     return np.flatnonzero(matches)
 
 
-def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np.bool_]:
+def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> Bools:
     """Search every text by RE2, whose time is linear in the text whatever the pattern is."""
     if len(pattern) > MAX_CHARACTERS:
         raise InputError(
@@ -115,7 +114,7 @@ def _piece_texts(translator: Translator, lines: MeasuredLines) -> list[str]:
     return [" ".join(pair) for pair in zip(*texts, strict=True)]
 
 
-def deciles(values: npt.ArrayLike) -> list[npt.NDArray[np.int64]]:
+def deciles(values: npt.ArrayLike) -> list[Ints]:
     """Group the rows by tenths of their values, in each the rows nearest to its middle first."""
     numbers = np.asarray(values, dtype=np.float64)
     order = np.argsort(numbers, kind="stable")

@@ -1,15 +1,13 @@
 """Heads that are similar to a given one, by their measures or by their weights."""
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import total_variation
+from transformer.arrays import Floats
 from transformer.corpus.corpus_roles import MEASURES
 from transformer.corpus.head_report import HeadReport
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 
 def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tuple[Head, float]]:

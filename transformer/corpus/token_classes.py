@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from transformer.analysis import axes, sinks
+from transformer.arrays import Floats
 from transformer.config import BOS
 from transformer.corpus import measured, measuring, resampling
 from transformer.kinds import KINDS, Kind
@@ -43,7 +44,7 @@ def class_weights(
 ) -> ClassWeights:
     """Average the weight on each class of key over the heads of a layer and all rows."""
     classes = token_classes(measuring.piece_counts(translator, lines.pairs))
-    shares: dict[Kind, list[measured.Floats]] = {kind: [] for kind in KINDS}
+    shares: dict[Kind, list[Floats]] = {kind: [] for kind in KINDS}
     rows: dict[Kind, list[int]] = {kind: [] for kind in KINDS}
     for number, pair in enumerate(lines.pairs, start=1):
         trace = measuring.trace_of(translator, pair)

@@ -237,7 +237,7 @@ def _checksums(folder: Path, kind: FolderKind) -> Mapping[str, str | None]:
     """Read the checksums of a folder of this kind; empty if it is of another."""
     try:
         return kind.checksums(folder)
-    except (HeadlightError, OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (HeadlightError, OSError, ValueError, TypeError, KeyError):
         return {}
 
 

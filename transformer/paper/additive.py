@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from transformer.paper.scaling import Floats, softmax, softmax_gradient
+from transformer.arrays import Floats, Ints
+from transformer.paper.scaling import softmax, softmax_gradient
 
 DOT, UNSCALED, ADDITIVE = "dot-product, ÷ √dₖ", "dot-product, no scale", "additive"
 
@@ -38,7 +38,7 @@ def dot_product_scores(q: Floats, k: Floats, weights: AdditiveWeights) -> Floats
 
 
 def gradients_over_width(
-    widths: npt.NDArray[np.int64], queries: int = 32, keys: int = 16, seed: int = 0
+    widths: Ints, queries: int = 32, keys: int = 16, seed: int = 0
 ) -> dict[str, Floats]:
     """Measure the mean norm of the softmax's gradient for components from N(0, 1), `[width]`."""
     draw = np.random.default_rng(seed)

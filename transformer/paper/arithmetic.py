@@ -4,35 +4,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from transformer import choices, errors, hooks, kinds
 from transformer.analysis.lenses.decomposition import residual_point
 from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.arrays import Bools, Singles
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class SublayerValues:
     """Input, intermediate values and output of one attention sub-layer, for one sentence pair."""
 
-    x: Floats  # `[query, d_model]`, the residual stream, projected to the queries
-    memory: Floats  # `[key, d_model]`, projected to keys and values: x, or the encoder's output
-    q: Floats  # `[head, query, d_k]`
-    k: Floats  # `[head, key, d_k]`
-    v: Floats  # `[head, key, d_v]`
-    seen: npt.NDArray[np.bool_]  # `[query, key]`, the mask, True where seen
-    scores: Floats  # `[head, query, key]`, as they enter the softmax, -∞ where masked
-    weights: Floats  # `[head, query, key]`
-    z: Floats  # `[head, query, d_v]`
-    results: Floats  # `[head, query, d_model]`, what each head adds to the output
-    output: Floats  # `[query, d_model]`, the sum of the results and the bias of W^O
-    added: Floats  # `[query, d_model]`, x + output
-    normalised: Floats  # `[query, d_model]`, what the next sub-layer reads
+    x: Singles  # `[query, d_model]`, the residual stream, projected to the queries
+    memory: Singles  # `[key, d_model]`, projected to keys and values: x, or the encoder's output
+    q: Singles  # `[head, query, d_k]`
+    k: Singles  # `[head, key, d_k]`
+    v: Singles  # `[head, key, d_v]`
+    seen: Bools  # `[query, key]`, the mask, True where seen
+    scores: Singles  # `[head, query, key]`, as they enter the softmax, -∞ where masked
+    weights: Singles  # `[head, query, key]`
+    z: Singles  # `[head, query, d_v]`
+    results: Singles  # `[head, query, d_model]`, what each head adds to the output
+    output: Singles  # `[query, d_model]`, the sum of the results and the bias of W^O
+    added: Singles  # `[query, d_model]`, x + output
+    normalised: Singles  # `[query, d_model]`, what the next sub-layer reads
 
 
 @choices.check_choices
@@ -74,23 +72,23 @@ def sublayer_values(
 class Arithmetic:
     """One query position in one head."""
 
-    x: Floats  # `[d_model]`, the vector from which the query is projected
-    q: Floats  # `[d_k]`
-    k: Floats  # `[key, d_k]`
-    v: Floats  # `[key, d_v]`
-    products: Floats  # `[key, d_k]`, the terms of q·k
-    dots: Floats  # `[key]`, q·k
-    scaled: Floats  # `[key]`, q·k times the scale
-    seen: npt.NDArray[np.bool_]  # `[key]`, the row of the mask
-    weights: Floats  # `[key]`, α, the softmax of what is seen
-    weighted: Floats  # `[key, d_v]`, α_j v_j
-    z: Floats  # `[d_v]`, their sum
-    concat: Floats  # `[head, d_v]`, z of all heads, side by side
-    norms: Floats  # `[head]`, Euclidean length of what each head adds to the output
-    result: Floats  # `[d_model]`, what this head adds
-    others: Floats  # `[d_model]`, what the other heads add, and the bias of W^O if there is one
-    added: Floats  # `[d_model]`, x + the output of all heads
-    normalised: Floats  # `[d_model]`, LayerNorm of it
+    x: Singles  # `[d_model]`, the vector from which the query is projected
+    q: Singles  # `[d_k]`
+    k: Singles  # `[key, d_k]`
+    v: Singles  # `[key, d_v]`
+    products: Singles  # `[key, d_k]`, the terms of q·k
+    dots: Singles  # `[key]`, q·k
+    scaled: Singles  # `[key]`, q·k times the scale
+    seen: Bools  # `[key]`, the row of the mask
+    weights: Singles  # `[key]`, α, the softmax of what is seen
+    weighted: Singles  # `[key, d_v]`, α_j v_j
+    z: Singles  # `[d_v]`, their sum
+    concat: Singles  # `[head, d_v]`, z of all heads, side by side
+    norms: Singles  # `[head]`, Euclidean length of what each head adds to the output
+    result: Singles  # `[d_model]`, what this head adds
+    others: Singles  # `[d_model]`, what the other heads add, and the bias of W^O if there is one
+    added: Singles  # `[d_model]`, x + the output of all heads
+    normalised: Singles  # `[d_model]`, LayerNorm of it
 
 
 def arithmetic(values: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:

@@ -5,11 +5,12 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional as F
 
+from transformer.arrays import Singles
 from transformer.layers import ACTIVATIONS, FeedForward
 
 
 @torch.inference_mode()
-def by_convolutions(network: FeedForward, x: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def by_convolutions(network: FeedForward, x: npt.ArrayLike) -> Singles:
     """Apply the network to `[position, d_model]` by two convolutions along the positions."""
     first, second = network.W_1, network.W_2
     channels = torch.as_tensor(np.asarray(x)).to(first.weight).T[None]  # [1, d_model, position]

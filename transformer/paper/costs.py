@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from transformer.arrays import Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -104,7 +105,6 @@ def _part(name: str) -> str:
 
 # Table 1 as numbers
 
-Floats = npt.NDArray[np.float64]
 
 SELF_ATTENTION = "self-attention"
 RECURRENT = "recurrent"

@@ -1,17 +1,13 @@
 """The value at each place of Figure 1 while the model reads and writes one sentence."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.arrays import Singles
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-
-Floats: TypeAlias = npt.NDArray[np.float32]
 
 LOGITS, PROBABILITIES = "logits", "probabilities"
 """Names of the values after the last hook point: the projection, and its softmax."""
@@ -28,7 +24,7 @@ class Flow:
     # By hook point, without the axis of the batch: `[position, d_model]` in the residual stream,
     # `[head, query, key]` for weights, `[position, d_ff]` in the feed-forward network; for `LOGITS`
     # and `PROBABILITIES` `[target, column]`.
-    values: dict[str, Floats]
+    values: dict[str, Singles]
     columns: tuple[str, ...]  # the pieces of the translation, each once, in the order of writing
     vocab_size: int
 

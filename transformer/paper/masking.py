@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,9 @@ import torch
 
 from transformer import choices, config, hooks, kinds, masks, trace
 from transformer.analysis.teacher_forcing import TraceBatch
+from transformer.arrays import Bools, Floats
 from transformer.model import Transformer
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
 MaskName = Literal["padding", "causal", "both"]
 MaskReason = Literal["seen", "later", "padding", "both"]
 

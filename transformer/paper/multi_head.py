@@ -10,11 +10,10 @@ import numpy.typing as npt
 import torch
 
 from transformer import choices, hooks, kinds
+from transformer.arrays import AnyFloats, Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.paper.arithmetic import SublayerValues
-
-Floats = npt.NDArray[np.float64]
 
 
 class HeadMatrices(NamedTuple):
@@ -40,7 +39,7 @@ def head_matrices(values: SublayerValues, head: int) -> HeadMatrices:
     return HeadMatrices(q, k, v, dots, scaled, masked, weights, z)
 
 
-def concat(heads: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def concat(heads: AnyFloats) -> AnyFloats:
     """Put the vectors of `[head, position, width]` side by side, `[position, head · width]`."""
     return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from transformer import masks
+from transformer.arrays import Bools, Floats
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece
 from transformer.translator import Translator
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Block(NamedTuple):

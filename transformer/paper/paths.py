@@ -3,12 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from transformer.arrays import AnyFloats, Floats
 from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
 
 CONTIGUOUS = "convolutional, contiguous kernels"
 """A stack of convolutions without dilation; `CONVOLUTIONAL` is dilated, as in Table 1."""
-
-Floats = npt.NDArray[np.float64]
 
 
 def connections(layer: str, step: int, position: int, n: int, sizes: Sizes) -> range:
@@ -60,9 +59,7 @@ def longest_path(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     return np.fmax(steps, 1)  # where n is 1, too, which is 0 / 0 for a kernel of 1
 
 
-def farthest_look(
-    weights: npt.NDArray[np.floating], sinks: npt.ArrayLike
-) -> tuple[int, int, int, int] | None:
+def farthest_look(weights: AnyFloats, sinks: npt.ArrayLike) -> tuple[int, int, int, int] | None:
     """Find where a head, `[layer, head, query, key]`, gives half of a row or more to the farthest.
 
     Tokens that are `sinks`, True in `[token]`, count neither as query nor as key.

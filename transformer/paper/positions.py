@@ -6,7 +6,7 @@ PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 1000
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from torch import Tensor
 from transformer import choices, embedding
 from transformer.analysis.heads import means
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.arrays import Floats, Ints, Singles
 from transformer.errors import CheckpointError
 from transformer.files import reading
 from transformer.hooks import Hook
@@ -23,7 +24,6 @@ from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Stack = Literal["encoder", "decoder"]
 Change = Literal["removed", "shuffled", "random"]
 Formula = Literal["paper", "misprint"]
@@ -77,7 +77,7 @@ def similarity_error(products: Floats, d_model: int) -> float:
     return float(np.abs(products - formula[at - at[:, None] + length - 1]).max())
 
 
-def cosines(table: npt.NDArray[np.float32] | Tensor) -> Floats:
+def cosines(table: Singles | Tensor) -> Floats:
     """Compute the cosine of the angle between each two rows of a table, `[row, row]`."""
     rows = np.asarray(table).astype(np.float64)
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -160,7 +160,7 @@ def joined(sentences: Sequence[str]) -> str:
 NO_EDIT = Edit("removed", ())  # edit that changes the positions of no stack
 
 
-def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
+def shuffled_order(length: int, seed: int) -> Ints:
     """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)
 
@@ -173,9 +173,9 @@ def edit_hooks(edit: Edit) -> dict[str, Hook]:
 class EmbeddingParts(NamedTuple):
     """Input of the first layer of a stack, and its two summands; `[position, d_model]`."""
 
-    tokens: npt.NDArray[np.float32]
-    positions: npt.NDArray[np.float32]
-    sum: npt.NDArray[np.float32]
+    tokens: Singles
+    positions: Singles
+    sum: Singles
 
 
 @choices.check_choices
@@ -215,7 +215,7 @@ def long_pair(translator: Translator, source: Path, target: Path, most: int) -> 
     return LongPair(count, translator.trace(texts[0], target=texts[1]))
 
 
-def mean_losses(log_p: npt.NDArray[np.float32], window: int) -> Floats:
+def mean_losses(log_p: Singles, window: int) -> Floats:
     """Compute the mean loss of each whole window of positions, `[window]`, in nats."""
     whole = log_p[: len(log_p) // window * window].astype(np.float64)
     return -whole.reshape(-1, window).mean(-1)
@@ -228,8 +228,8 @@ MAX_BYTES = 256 * reading.MIB
 class LearnedPositions(NamedTuple):
     """The tables of a model with learned positions (Table 3, row E); `[max_length, d_model]`."""
 
-    encoder: npt.NDArray[np.float32]
-    decoder: npt.NDArray[np.float32]
+    encoder: Singles
+    decoder: Singles
 
 
 def learned_positions(folder: Path) -> LearnedPositions:

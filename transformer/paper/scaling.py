@@ -4,16 +4,15 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from transformer import choices, hooks
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
+from transformer.arrays import Floats, Ints
 from transformer.config import TransformerConfig
 from transformer.kinds import KINDS, Kind, attention_name
 
-Floats = npt.NDArray[np.float64]
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
@@ -97,7 +96,7 @@ def dot_variance(q: Floats, k: Floats) -> Floats:
     return variance
 
 
-def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:
+def gaussian_dot_variance(widths: Ints) -> Floats:
     """Measure the variance of q·k for components that are drawn from N(0, 1), `[width]`."""
     draw = np.random.default_rng(0)
     variances = []

@@ -60,14 +60,14 @@ _COMMON = {
     "ein eine einen einem einer kein keine keinen auf von zu für wir ihr sein haben hat habe hatte "
     "wird auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann",
 }
-_COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
+COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
 """Frequent words of a language that the other does not have."""
 
 
 def likely_language(text: str) -> str | None:
     """Return `en` or `de` if a text has frequent words of this one alone; None if it is unclear."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.lower())
-    codes = [code for code, known in _COMMON_WORDS.items() if not known.isdisjoint(words)]
+    codes = [code for code, known in COMMON_WORDS.items() if not known.isdisjoint(words)]
     return codes[0] if len(codes) == 1 else None
 
 

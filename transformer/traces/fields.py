@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from transformer.arrays import Bools, Singles
 from transformer.config import BOS
 from transformer.errors import quoted, shortened
 from transformer.kinds import KINDS, Kind
@@ -14,8 +14,6 @@ from transformer.text import special_tokens
 from transformer.text.languages import OURS, Languages, Side
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import SPECIAL, Piece
-
-Weights: TypeAlias = npt.NDArray[np.float32]
 
 MAX_BYTES = 2**31
 """Of the weights of a trace: 24 layers of 16 heads over 512 tokens have 0.4 GB of each kind,
@@ -59,10 +57,10 @@ class TraceFields:
     target: str
     source_pieces: tuple[Piece, ...]
     target_pieces: tuple[Piece, ...]
-    encoder_self: Weights
-    decoder_self: Weights
-    cross: Weights
-    log_probs: Weights
+    encoder_self: Singles
+    decoder_self: Singles
+    cross: Singles
+    log_probs: Singles
     languages: Languages = OURS
     read_pieces: tuple[Piece, ...] | None = None
     head_counts: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
@@ -115,9 +113,9 @@ class TraceFields:
         """True if the tokens that the decoder reads are known."""
         return bool(self.decoder_pieces)
 
-    def weights(self, kind: Kind) -> Weights:
+    def weights(self, kind: Kind) -> Singles:
         """Return the weights of one kind, `[layer, head, query, key]`."""
-        weights: Weights = getattr(self, kind)
+        weights: Singles = getattr(self, kind)
         return weights
 
     def head_count(self, kind: Kind) -> tuple[int, ...]:
@@ -125,7 +123,7 @@ class TraceFields:
         layers, heads = self.weights(kind).shape[:2]
         return self.head_counts.get(kind, (heads,) * layers)
 
-    def existing_heads(self, kind: Kind) -> npt.NDArray[np.bool_]:
+    def existing_heads(self, kind: Kind) -> Bools:
         """Mark the heads of the array that exist, `[layer, head]`."""
         counts = np.array(self.head_count(kind), dtype=int)
         return np.arange(self.weights(kind).shape[1]) < counts[:, None]

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from transformer.arrays import Singles
 from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind, axes
@@ -14,7 +15,7 @@ from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
 from transformer.traces import external_tokens, notes
-from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
+from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields
 from transformer.traces.vocabulary import Vocabulary
 
 Given: TypeAlias = Mapping[Kind, Any]
@@ -131,7 +132,7 @@ def _decoder_pieces(
     return written, whole[:-1], whole
 
 
-def _layers_of(given: Any, kind: Kind) -> list[Weights]:
+def _layers_of(given: Any, kind: Kind) -> list[Singles]:
     """Convert the layers of one kind, each `[head, query, key]`, to float32 and check them."""
     title = KIND_TITLES[kind]
     if isinstance(given, np.ndarray) and given.dtype == object:  # as NumPy stores a list of layers
@@ -188,7 +189,7 @@ def _require_bounded(name: str, count: int) -> None:
         )
 
 
-def as_array(given: Any, name: str) -> Weights:
+def as_array(given: Any, name: str) -> Singles:
     """Convert NumPy, torch or lists of any precision to float32; copies only where needed."""
     _require_bounded(name, math.prod(getattr(given, "shape", ())))
     try:
@@ -210,11 +211,11 @@ def as_array(given: Any, name: str) -> Weights:
     return array
 
 
-def _axes_of(array: Weights) -> str:
+def _axes_of(array: Singles) -> str:
     return f"{array.ndim} {'axis' if array.ndim == 1 else 'axes'}, {[*array.shape]}"
 
 
-def _require_finite(layer: Weights, where: str) -> None:
+def _require_finite(layer: Singles, where: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(layer.sum()):  # one that is not would make the sum so
             return
@@ -227,7 +228,7 @@ def _require_finite(layer: Weights, where: str) -> None:
         )
 
 
-def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
+def _require_weights(layers: Mapping[Kind, Sequence[Singles]]) -> None:
     """Raise InputError if there are values below 0, or rows beyond 1, as no softmax gives them."""
     for kind, maps in layers.items():
         for number, layer in enumerate(maps, start=1):
@@ -249,7 +250,7 @@ def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
 
 
 def _require_fitting(
-    layers: Mapping[Kind, Sequence[Weights]],
+    layers: Mapping[Kind, Sequence[Singles]],
     source: Sequence[Piece],
     target: Sequence[Piece],
     decoder: Sequence[Piece],
@@ -298,7 +299,7 @@ def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | 
     return int(start)
 
 
-def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:
+def _stacked(layers: Sequence[Singles], rows: int, columns: int) -> Singles:
     """Stack layers to `[layer, head, query, key]`; absent heads of a layer are zeros."""
     heads = max(map(len, layers), default=0)
     stacked = np.zeros((len(layers), heads, rows, columns), np.float32)

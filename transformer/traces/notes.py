@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from transformer.arrays import AnyFloats, Singles
 from transformer.kinds import KIND_TITLES, Kind
-from transformer.traces.fields import Weights
 
 TOLERANCE = 5e-3
 """Largest distance of a row's sum from 1: bfloat16 rounds each weight by up to 1 in 256."""
 
 
-def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
+def notes_on(layers: Mapping[Kind, Sequence[Singles]]) -> tuple[str, ...]:
     """Write a sentence on each kind whose weights, `[head, query, key]` of a layer, are unusual."""
     notes = []
     for kind, maps in layers.items():
@@ -26,7 +25,7 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _sums(layers: Sequence[Weights], title: str) -> list[str]:
+def _sums(layers: Sequence[Singles], title: str) -> list[str]:
     with np.errstate(over="ignore"):
         sums = [layer.sum(-1) for layer in layers]  # [head, query] each
     count, farthest, _ = _heads([np.abs(layer - 1).max(-1) for layer in sums], TOLERANCE)
@@ -42,7 +41,7 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     return [f"As given, rows of {title} do not sum to 1 in {where}: {span}."]
 
 
-def _negatives(layers: Sequence[Weights], title: str) -> list[str]:
+def _negatives(layers: Sequence[Singles], title: str) -> list[str]:
     count, farthest, value = _heads([-layer.min((-1, -2)) for layer in layers], 0)
     if not count:
         return []
@@ -50,7 +49,7 @@ def _negatives(layers: Sequence[Weights], title: str) -> list[str]:
     return [f"Values of {title} are negative{where}, down to {_number(-value)} in {farthest}."]
 
 
-def _ahead(layers: Sequence[Weights]) -> list[str]:
+def _ahead(layers: Sequence[Singles]) -> list[str]:
     count, farthest, value = _heads(
         [np.abs(np.triu(layer, 1)).sum(-1).max(-1) for layer in layers], 0
     )
@@ -62,7 +61,7 @@ def _ahead(layers: Sequence[Weights]) -> list[str]:
     ]
 
 
-def _heads(values: Sequence[npt.NDArray[np.floating]], above: float) -> tuple[int, str, float]:
+def _heads(values: Sequence[AnyFloats], above: float) -> tuple[int, str, float]:
     """Count the heads whose values, `[head]` of each layer, exceed a bound; name the farthest."""
     heads = [
         (float(layer[head]), f"L{number} H{head + 1}")

@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import errors, kinds
+from transformer.arrays import Singles
 from transformer.files import atomic, reading
+from transformer.files.documents import parse_json
 from transformer.text import languages, special_tokens
 from transformer.text.tokenizer import Piece
-from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields, Weights
+from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields
 
 # what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
 _FORMAT_ERRORS = (
@@ -62,7 +64,7 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
     path = Path(path)
     try:
         arrays = read_arrays(path, (*kinds.KINDS, "log_probs", "words"), max_bytes=max_bytes)
-        words = json.loads(str(arrays.pop("words")))
+        words = parse_json(str(arrays.pop("words")))
         (source, target, codes), read_pieces = words["languages"], words["read_pieces"]
         counts = {kind: words["head_counts"].get(kind) for kind in kinds.KINDS}
         fields = TraceFields(
@@ -130,7 +132,7 @@ def _require_consistent(trace: TraceFields) -> None:
     _require_numbers(trace.log_probs, "log_probs")
 
 
-def _require_numbers(array: Weights, name: str) -> None:
+def _require_numbers(array: Singles, name: str) -> None:
     if array.dtype != np.float32 or not np.isfinite(array).all():
         raise ValueError(f"{name} is {array.dtype}, or holds what is no number")
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from transformer.arrays import Singles
 from transformer.errors import InputError, quoted, shortened
-from transformer.traces.fields import Weights
 
 _FIELDS = " ||| "
 _LARGEST = float(np.finfo(np.float32).max)
@@ -16,12 +16,12 @@ _LARGEST = float(np.finfo(np.float32).max)
 class SoftAlignment(NamedTuple):
     """The alignment of one sentence, by the names of `AttentionTrace.from_arrays`."""
 
-    cross: Weights
+    cross: Singles
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
 
 
-def weights_of_line(line: str) -> Weights:
+def weights_of_line(line: str) -> Singles:
     """Return `[1, 1, target, source]` of a line of Marian or fairseq.
 
     Args:
@@ -89,7 +89,7 @@ def _sentence(header: Sequence[str], rows: Sequence[Sequence[str]]) -> SoftAlign
     return SoftAlignment(weights, source, target)
 
 
-def _weights(rows: Sequence[Sequence[str]], where: str) -> Weights:
+def _weights(rows: Sequence[Sequence[str]], where: str) -> Singles:
     lengths = {len(row) for row in rows}
     if len(lengths) != 1:
         counts = f"rows of {min(lengths)} to {max(lengths)} numbers" if lengths else "no rows"

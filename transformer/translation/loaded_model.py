@@ -16,6 +16,10 @@ from transformer.text.tokenizer import Piece, Tokenizer
 LEAST_COPIED = 3
 """Smallest number of different repeated words that is noticed: English and German share "in"."""
 
+LONGEST = 40  # characters of a word, and of its parts, that a notice names
+LEAST_PARTS = 3
+"""Smallest number of pieces of a word that a notice names: many words that are known have two."""
+
 
 class LoadedModel:
     """A model with its tokenizers, languages and domain, in evaluation mode, without a state."""
@@ -84,7 +88,7 @@ class LoadedModel:
     def warnings(
         self,
         text: str,
-        pieces: Iterable[Piece],
+        pieces: Sequence[Piece],
         best: decoding.Hypothesis | None = None,
         settings: SearchSettings | None = None,
         *,
@@ -124,7 +128,8 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced(best.tokens))
             edited = self.model.silenced() != {}
-            warnings.append(self.domain.notice(best, forced, steered.forbidden, edited))
+            notice = self.domain.notice(best, forced, steered.forbidden, edited, _cut(pieces))
+            warnings.append(notice)
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:
@@ -146,6 +151,19 @@ class LoadedModel:
 
 def _uncapitalised_words(text: str) -> set[str]:
     return {word for word in re.findall(r"[^\W\d_]+", text) if word[0].islower()}
+
+
+def _cut(pieces: Sequence[Piece]) -> list[str]:
+    """Name the words that are cut up so far that hardly one of their parts means something."""
+    words: dict[int, list[str]] = {}
+    for piece in pieces:
+        words.setdefault(piece.word, []).append(piece.text.removeprefix("▁"))
+    return [
+        f"“\u2068{errors.shortened(''.join(parts), LONGEST)}\u2069” "
+        f"(\u2068{errors.shortened('·'.join(parts), LONGEST)}\u2069)"
+        for parts in words.values()
+        if len(parts) >= LEAST_PARTS and any(map(str.isalpha, "".join(parts)))
+    ]
 
 
 def _pieces(count: int) -> str:

@@ -1,12 +1,12 @@
 """Measured times and memory of layers, written by `python -m benchmarks` into a file of assets."""
 
-import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import streamlit as st
 
 from transformer.files import installed
+from transformer.files.documents import parse_json
 from viz.app.chrome import charts
 from viz.figures.growth import growth_chart
 
@@ -26,7 +26,7 @@ class Measurement(NamedTuple):
 def read(name: str, *sizes: str) -> Measurement | None:
     """Read the file that a benchmark of this name writes; None after saying that it is missing."""
     try:
-        content = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+        content = parse_json((FOLDER / f"{name}.json").read_text("utf-8"))
         layers = content["layers"].items()
         curves = {
             field: {

@@ -1,6 +1,5 @@
 """Rows of Table 3 that were trained here, each beside the paper's row of its change."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import pandas as pd
 
 from training.run import journal
 from transformer import ConfigError, TransformerConfig
+from transformer.files.documents import parse_json
 from transformer.files.installed import ASSETS
 from transformer.paper.results import BASE, BIG, TABLE_3, PaperRow, describe_change
 from viz.app.chrome.problems import without_paths
@@ -36,7 +36,7 @@ class TrainedRow:
 def read(folder: Path) -> TrainedRow | str:
     """Read one folder, or return a sentence on its problem."""
     try:
-        shape = json.loads((folder / "config.json").read_text("utf-8"))
+        shape = parse_json((folder / "config.json").read_text("utf-8"))
         config = TransformerConfig.from_dict(shape)
         records = journal.read(folder / "run.jsonl")
         measured = [record for record in records if "validation_bleu" in record]

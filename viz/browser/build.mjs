@@ -14,11 +14,14 @@ const ROOT = join(HERE, "../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
 const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
-// carried by a saved page, of one sentence and of many, and by the pages of a site
+// carried by a saved page, of one sentence and of many, and by a site
 const CARRIED = [
   { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
   { entry: "lines_report.ts", folder: "viz/draw", name: "lines_report_bundle" },
   { entry: "site.ts", folder: "viz/draw", name: "site_bundle" },
+  { entry: "live.ts", folder: "viz/draw", name: "live_bundle" },
+  { entry: "live/service_worker.ts", folder: "viz/draw", name: "service_worker_bundle" },
+  { entry: "engine/worker.ts", folder: "viz/draw", name: "engine_bundle" },
 ];
 
 /** Modules without their types. esbuild chooses short names by the letters of the source: with the

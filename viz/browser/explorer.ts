@@ -10,6 +10,7 @@ import { TYPES, unzip } from "./core/wire.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
+import type { Trace } from "./core/trace.ts";
 import type { Axes, MapData } from "./attention_map/plan.ts";
 
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
@@ -34,6 +35,7 @@ export interface ExplorerData { // the message of `encode_explorer` in viz/draw/
   pairs: PairPart[]; // the parts of a pair of texts; none of one text
   kinds: Record<string, KindData>;
   weights: HeadWeights;
+  later?: (draw: () => void) => void; // the open head in a task after that of all heads
 }
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
@@ -156,12 +158,25 @@ let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
 export class Explorer extends View<ExplorerData> {
-  /** @param textOf where the weights are that the message has not */
-  static read({ packing, ribbonNote, ...message }: any, textOf?: TextOf): ExplorerData {
-    for (const { ribbons } of Object.values<KindData>(message.kinds)) {
-      ribbons.note = ribbonNote ?? ribbons.note;
+  /** @param textOf where the weights are that the message has not
+   * @param trace that the page carries, with those of its message if it has all of them */
+  static read(
+    { packing, ribbonNote, ...message }: any, textOf?: TextOf, trace?: Trace,
+  ): ExplorerData {
+    for (const [name, data] of Object.entries<KindData>(message.kinds)) {
+      data.map = AttentionMap.read(data.map);
+      data.ribbons = Ribbons.read(data.ribbons);
+      data.ribbons.note = ribbonNote ?? data.ribbons.note;
+      const carried = trace?.kinds.find(({ kind, size }) => kind === name && !size);
+      data.weights ??= carried?.weights ?? null;
     }
-    return { ...message, weights: new HeadWeights(message.kinds, packing, textOf) };
+    const pairs = message.pairs.map((part: PairPart) =>
+      ({ ...part, grid: HeadGrid.read(part.grid) }));
+    return {
+      ...message, pairs, grid: HeadGrid.read(message.grid),
+      compared: message.compared.map(AttentionMap.read),
+      weights: new HeadWeights(message.kinds, packing, textOf),
+    };
   }
 
   grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
@@ -245,12 +260,15 @@ export class Explorer extends View<ExplorerData> {
     const data = { ...grid, selected: this.outlined(), parts, nameEnd };
     this.overview = mount(this.grid, HeadGrid, data, {
       onSelect: (head) => {
-        this.selected = head;
-        this.drawHead();
+        if (!data.switches) {
+          this.selected = head;
+          this.drawHead();
+        }
         this.options.onSelect?.(head);
       },
     });
-    this.drawHead();
+    if (this.data.later) this.data.later(() => this.drawHead());
+    else this.drawHead();
   }
 
   lay(over: LayerHead[]) {
@@ -332,13 +350,16 @@ export class Explorer extends View<ExplorerData> {
     const title = [map.title, ...(this.pair && kind === PAIR_KIND ? [nameOf(this.pair)] : [])]
       .join(" · ");
     const before = this.views;
+    const crossed = new Set(this.data.grid.crossed?.map(String));
+    const unused = stacked.map((place) => crossed.has(String([kind, ...place ?? []])));
     this.views = [
-      mount(this.map, AttentionMap,
-        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0] }),
+      mount<MapData, AttentionMap>(this.map, AttentionMap,
+        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0] },
+        this.options), // what is painted
       ...this.drawCompared(),
     ];
     for (const view of before) if (!this.views.includes(view)) view.remove();
-    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers) };
+    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers), unused };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else {
       // those of a long text take a second to draw

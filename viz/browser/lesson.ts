@@ -1,20 +1,13 @@
 // A lesson on a page without a server: one card at a time, with its picture, and whether an answer
 // is right, as viz/lessons/grading.py has it.
 
+import { readNumbers } from "./core/numbers.ts";
+
 interface Key { // as `_answer` of viz/site/lesson_page.py writes it
   answer: string; // as it is shown; "" of a card without a question
   right: string[]; // the words that count as right
   value: number | null; // of an answer that is a number
   tolerance: number;
-}
-
-const NUMBER = /^\s*([-−+]?)\s*(\d+(?:[.,]\d+)?(?:e[-−+]?\d+)?)\s*(%?)\s*$/i;
-
-function readNumber(text: string): number | null {
-  const [, sign, digits, percent] = NUMBER.exec(text) ?? [];
-  if (digits === undefined) return null;
-  const size = Number(digits.replace(",", ".").replace("−", "-")) / (percent ? 100 : 1);
-  return sign === "-" || sign === "−" ? -size : size;
 }
 
 /** Get a word as it is compared: without quotation marks, backticks, `·` and the case. */
@@ -25,10 +18,15 @@ function plain(text: string) {
 
 function isRight(given: string, { answer, right, value, tolerance }: Key): boolean {
   if (value === null) return right.some((word) => plain(word) === plain(given));
-  const number = readNumber(given);
-  // what is shown rounded may be copied
-  return number !== null
-    && (Math.abs(number - value) <= tolerance || number === readNumber(answer));
+  const shown = readNumbers(answer); // rounded: it may be copied
+  return readNumbers(given)
+    .some((number) => Math.abs(number - value) <= tolerance || shown.includes(number));
+}
+
+/** Get the name of the text that asks for an answer where there is none, or "". */
+function missing(given: string, { value }: Key) {
+  if (!given.trim()) return "blank";
+  return value !== null && readNumbers(given).length === 0 ? "number" : "";
 }
 
 const filled = (text: string, values: Record<string, string | number>) =>
@@ -41,6 +39,7 @@ export async function runLesson(
 ) {
   const cards = [...root.querySelectorAll<HTMLElement>(".card")];
   const solved = new Set<number>();
+  const shown = new Set<number>(); // whose answers no longer count
   const open = (number: number) => {
     cards.forEach((card, other) => { card.hidden = other !== number; });
     return draw(cards[number]);
@@ -58,13 +57,20 @@ export async function runLesson(
     };
     card.querySelector("form")?.addEventListener("submit", (event) => {
       event.preventDefault();
-      const given = new FormData(event.target as HTMLFormElement).get("answer");
-      if (!given) return;
-      const right = isRight(String(given), keys[number]);
-      if (right) solved.add(number);
+      const given = String(new FormData(event.target as HTMLFormElement).get("answer") ?? "");
+      const asked = missing(given, keys[number]);
+      if (asked) {
+        part(".verdict").textContent = texts[asked];
+        return;
+      }
+      const right = isRight(given, keys[number]);
+      if (right && !shown.has(number)) solved.add(number);
       tell(right ? "right" : "wrong");
     });
-    card.querySelector("[data-show]")?.addEventListener("click", () => tell("shown"));
+    card.querySelector("[data-show]")?.addEventListener("click", () => {
+      shown.add(number);
+      tell("shown");
+    });
     for (const way of card.querySelectorAll<HTMLElement>("[data-go]")) {
       way.addEventListener("click", () => {
         const next = number + Number(way.dataset.go);

@@ -3,11 +3,12 @@
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
 import { choice, fillAxes, fillTable, make, MOVES } from "./core/dom.ts";
+import { headColors } from "./core/palette.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
 import type { Axes } from "./attention_map/plan.ts";
-import type { Measure } from "./core/theme.ts";
+import type { Measure, ThemeName } from "./core/theme.ts";
 
 type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
@@ -18,6 +19,7 @@ export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/at
   colors: { light: string[]; dark: string[] }; // of the heads
   amount?: string; // how a ribbon's width is called, where it is no weight
   from: number; // weights of less get no ribbon
+  unused?: boolean[]; // the head is removed: its ribbons are dashed
   weights: Float32Array; // `[head, query, key]`
 }
 
@@ -86,6 +88,7 @@ export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, co
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
+const DASH = [4, 4]; // of a head that is removed
 const GAP = 4; // between a list and its ribbons
 
 type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Pick<Ribbons, "on" | "picked"> & {
@@ -104,7 +107,8 @@ export const ribbonMarks = (scene: RibbonScene): Mark[] => [
 ];
 
 export function curveMarks(
-  { plan, colors, on, shown }: Pick<RibbonScene, "plan" | "colors" | "on" | "shown">,
+  { data, plan, colors, on, shown }:
+  Pick<RibbonScene, "data" | "plan" | "colors" | "on" | "shown">,
   ribbons: Ribbon[],
 ): Group {
   const room = plan.numbers * plan.column;
@@ -121,6 +125,7 @@ export function curveMarks(
       d: `M${left},${from}C${middle},${from} ${middle},${to} ${right},${to}`,
       stroke: colors[head], line: Math.max(0.75, weight * plan.lane),
       opacity: faint + (0.95 - faint) * weight,
+      ...(data.unused?.[head] ? { dash: DASH } : {}),
     });
   });
   return group(marks, shown ? {} : { layer: [plan.width, plan.height] });
@@ -193,6 +198,11 @@ const HELP = "Up and down move over the words, left and right change sides, Ente
   + "Escape lets it go.";
 
 export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
+  static read(message: any): RibbonData {
+    const colors = (theme: ThemeName) => headColors(message.kind, theme);
+    return { ...message, colors: { light: colors("light"), dark: colors("dark") } };
+  }
+
   switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
   axes = make("div", { class: "hl-axes" });
   dot = make("span", { class: "hl-dot" });
@@ -265,8 +275,8 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     // the token that is pointed at, but not beside a picked one
     const shown = picked && at?.side !== picked.side ? picked : at;
     const ribbons = shown
-      ? curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, shown))
-      : (this.all ??= curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, null)));
+      ? curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, shown))
+      : (this.all ??= curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, null)));
     return ribbonMarks({ ...this.scene(at), colors, on, picked, shown, ribbons, visible });
   }
 

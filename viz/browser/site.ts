@@ -1,43 +1,39 @@
-// The script of every page of a site, and of a report with all parts: it draws the pictures, shows
-// what a removal changes, opens findings, and runs a lesson.
+// The script of a report with all parts: it draws the pictures, shows what a removal changes, and
+// opens findings.
 
 import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
+import { readTrace } from "./core/trace.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer, headOf } from "./explorer.ts";
-import { runLesson } from "./lesson.ts";
 import { Player } from "./player/view.ts";
 import { WordLinks } from "./word_links/view.ts";
 
 const message = async (id: string) => decode(await unzip(await textOf(id)));
 
+// the sentence of the page, of which every picture is made
+let traced: Promise<any> | undefined;
+const sentence = () => (traced ??= message("trace-data").then(({ trace, ...rest }) =>
+  ({ ...rest, trace: readTrace(trace) })));
+
 let explorer: Explorer | undefined;
 
 async function draw(place: HTMLElement) {
   if (place.firstChild) return;
-  const data = await message(place.dataset.picture as string);
-  if (data.component === "player") mount(place, Player, data);
-  else if (data.component === "word_links") mount(place, WordLinks, data);
+  const { picture = "", head } = place.dataset;
+  const data = await sentence();
+  if (picture === "player") mount(place, Player, Player.read(data));
+  else if (picture === "links") mount(place, WordLinks, WordLinks.read(data));
   else {
-    const read = Explorer.read(data, textOf);
-    if (place.dataset.head) read.selected = headOf(place.dataset.head);
+    const read = Explorer.read(await message(picture), textOf, data.trace);
+    if (head) read.selected = headOf(head);
     explorer = mount(place, Explorer, read);
   }
 }
 
-const drawAll = (within: ParentNode) =>
-  Promise.all([...within.querySelectorAll<HTMLElement>("[data-picture]")].map(draw));
-
 document.getElementById("unscripted")?.remove();
 if (window.frameElement) followHost(window.frameElement as HTMLElement, () => explorer?.repaint());
-if (window.top !== window.self) { // a page around this one shows one part of it
-  const part = document.getElementById(location.hash.slice(1));
-  if (part) document.documentElement.classList.add("framed");
-  for (const other of document.querySelectorAll<HTMLElement>("header, section, footer")) {
-    if (part) other.hidden = other !== part;
-  }
-}
 
 const choices = [...document.querySelectorAll<HTMLButtonElement>(".choices button")];
 for (const button of choices) {
@@ -56,7 +52,5 @@ for (const button of document.querySelectorAll<HTMLElement>("button[data-head]")
   });
 }
 
-const lesson = document.getElementById("lesson");
-if (lesson) await runLesson(lesson, await message("lesson-data"), drawAll);
-else await drawAll(document);
+await Promise.all([...document.querySelectorAll<HTMLElement>("[data-picture]")].map(draw));
 performance.mark("drawn");

@@ -2,6 +2,7 @@
 // width. Pointer and keys are answered here, from the exact values.
 
 import { type Palette, signedRaster } from "./core/color.ts";
+import { paletteOf } from "./core/palette.ts";
 import { EDGE, MatrixView, type Square } from "./core/picture_view.ts";
 import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
@@ -52,6 +53,10 @@ export function stripMarks(
 }
 
 export class TensorStrip extends MatrixView<StripData, StripPlan> {
+  static read(message: any): StripData {
+    return { ...message, palette: paletteOf(null) };
+  }
+
   picture: Mark[] = []; // made once for each plan
 
   constructor() {

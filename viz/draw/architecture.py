@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from transformer import kinds
 from transformer.trace import AttentionTrace
 from viz.draw import labels, palette, player, wire
+from viz.draw.trace_message import WINDOW, SearchStep
 
 MAX_ROWS, MAX_COLUMNS = 64, 512  # values along the sides of a strip; no box gives it more pixels
 
@@ -35,7 +36,7 @@ class Playing(NamedTuple):
     """Texts of the player of Figure 1 beside the sentences of its boxes."""
 
     trace: AttentionTrace
-    steps: Sequence[player.SearchStep]  # with the most probable next subwords
+    steps: Sequence[SearchStep]  # with the most probable next subwords
     last: str  # sentence when all is written
     starts: bool  # by itself, when the page opens
 
@@ -55,7 +56,6 @@ def encode_architecture(
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
     which is scrolled into view. `layer` is drawn, counted from 0 among `layers`, by stack.
     """
-    palettes: dict[str, Any] = {kind: palette.theme_tables(kind) for kind in palette.COLOR}
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     message = {
         "opens": opens,
@@ -63,7 +63,7 @@ def encode_architecture(
         and {
             "source": labels.display_tokens(playing.trace.source_tokens),
             "read": labels.display_tokens(playing.trace.decoder_tokens),
-            "steps": player.drawn_options(playing.steps[: player.WINDOW]),
+            "steps": player.drawn_options(playing.steps[:WINDOW]),
             "last": playing.last,
             "starts": playing.starts,
         },
@@ -78,7 +78,6 @@ def encode_architecture(
             for box in boxes
             for levels in [_levels(box)]
         ],
-        "palettes": palettes | {"difference": palette.theme_tables(None)},
     }
     return wire.encode_picture("architecture", caption, message)
 
@@ -118,7 +117,6 @@ def encode_strip(
         "columns": values.shape[1],
         "columnNames": None if columns is None else labels.display_tokens(columns),
         "end": palette.largest_colour(finite),
-        "palette": palette.theme_tables(None),
         "values": values.astype(np.float32),
     }
     return wire.encode_picture("tensor_strip", caption, message)

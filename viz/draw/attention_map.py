@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from transformer import kinds, trace
 from transformer.text.languages import Languages
-from viz.draw import palette, wire
+from viz.draw import wire
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 
 Scale = Literal["linear", "square root", "by row"]
@@ -70,7 +70,6 @@ def encode_map(
         "paints": paints,
         "pinned": pinned,
         "unused": unused,
-        "palette": palette.theme_tables(None if signed else kind),
         "weights": weights.astype(np.float32),
     }
     return wire.encode_picture("attention_map", caption, message)
@@ -105,7 +104,6 @@ def encode_ribbons(
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "title": title,
         "heads": [name for name, _ in heads],
-        "colors": {theme: palette.head_colors(kind, theme) for theme in palette.ENDS},
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "amount": amount,

@@ -23,9 +23,7 @@ from transformer.trace import AttentionTrace, Labels
 from viz.draw import attention_map, caption, wire
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-
-INSIDE_BYTES = 2**21
-"""Bytes of float32 weights up to which a page unpacks all of them at once, without delay."""
+from viz.draw.trace_message import WHOLE_BYTES, is_whole
 
 EXACT_BYTES = 2**26  # bytes of float32 weights up to which a page holds all of them exactly
 
@@ -49,19 +47,25 @@ class EncodedPage:
 
 
 def encode_page(
-    trace: AttentionTrace, options: ExplorerOptions, origin: caption.Origin | None = None
+    trace: AttentionTrace,
+    options: ExplorerOptions,
+    origin: caption.Origin | None = None,
+    *,
+    carried: bool = False,
 ) -> EncodedPage:
     """Encode the message of the explorer, gzip in base64: no character of it can close a tag.
 
     It holds the grid's bytes, and for each kind those of one map and its ribbons, for labels and
     colours. The weights of all heads, `[layer, head, query, key]`, and the maps beside the open one
-    follow. Of a larger trace, the heads are separate.
+    follow, unless the page carries the trace with them. Of a larger trace, the heads are separate.
     """
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""
     notes: tuple[str, ...] = (apart,) if apart else ()
     whole = {kind: heads.axes.weights for kind, heads in view.cropped.items()}
-    if sum(array.nbytes for array in whole.values()) <= INSIDE_BYTES:
+    if sum(array.nbytes for array in whole.values()) <= WHOLE_BYTES:
+        if carried and is_whole(trace):
+            whole = {k: array for k, array in whole.items() if array is not trace.weights(k)}
         return EncodedPage(_message(view, whole, Packing()), notes=notes)
     places = dict.fromkeys(_openable_heads(view))
     weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]

@@ -151,7 +151,6 @@ def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
         "roles": [list(row) for row in roles],
         "values": [[_figure(value) for value in row] for row in values.tolist()],
         "strongest": _strongest(weights),
-        "palette": palette.theme_tables(part.kind),
         "weights": levels,
     }
 

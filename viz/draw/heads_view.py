@@ -12,10 +12,11 @@ from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
+from transformer.arrays import Singles
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.trace import AttentionTrace
-from transformer.traces import fields, notes
+from transformer.traces import notes
 from viz.draw import attention_map, caption, open_head, wire
 from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
@@ -332,7 +333,7 @@ class HeadsView:
 
     def _ribbons(
         self,
-        ribbons: Sequence[tuple[str, fields.Weights]],
+        ribbons: Sequence[tuple[str, Singles]],
         drawn: open_head.OpenMap,
         kind: Kind,
         caption: Sequence[str],
@@ -369,7 +370,7 @@ class HeadsView:
         return note if scaled or _sums_to_one(drawn.weights) else _NOT_ONE
 
 
-def _sums_to_one(weights: fields.Weights) -> bool:
+def _sums_to_one(weights: Singles) -> bool:
     return bool((np.abs(weights.sum(-1) - 1) <= notes.TOLERANCE).all())
 
 

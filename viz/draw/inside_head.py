@@ -79,7 +79,6 @@ def encode_inside(
         "ends": ends,
         "arrays": arrays,
         "shapes": {name: array.shape for name, array in arrays.items()},
-        "palette": palette.theme_tables(None),
     }
     return wire.encode_picture("inside_head", caption, message)
 

@@ -112,9 +112,12 @@ def measure_name(text: str) -> str:
     return text.replace("end token", "end")
 
 
+_NAMES = {"<s>": "start", "</s>": "end"}
+
+
 def quoted(token: str) -> str:
-    """Quote a token, isolated from the direction of the text around it."""
-    return f"“\u2068{token}\u2069”"
+    """Quote a token, isolated from the direction of the text around it, as pictures name it."""
+    return f"“\u2068{_NAMES.get(token, token)}\u2069”"
 
 
 def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:
@@ -157,6 +160,11 @@ def display_tokens(tokens: Sequence[str]) -> list[str]:
     """
     pieces = any(token.startswith(tokenizer.WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]
+
+
+def token_names(tokens: Sequence[str]) -> list[str]:
+    """Name the tokens of one axis: as `display_tokens`, but *start* and *end* in words."""
+    return [_NAMES.get(token, token) for token in display_tokens(tokens)]
 
 
 def _display_token(token: str, pieces: bool) -> str:

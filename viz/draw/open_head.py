@@ -10,8 +10,8 @@ from transformer import AttentionTrace, Kind, kinds
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
+from transformer.arrays import Singles
 from transformer.trace import Labels
-from transformer.traces import fields
 from viz.draw.caption import ALL_HEADS, tells_heads, title_end
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, head_name
@@ -39,7 +39,7 @@ class OpenMap:
 
     name: str  # such as `layer 3 · mean of 8 heads`
     title: str  # the name, and what `name_end` returns
-    weights: fields.Weights  # `[query, key]`
+    weights: Singles  # `[query, key]`
     labels: Labels
     reads: tuple[str, ...] | None  # `[query]`, as `LabelledWeights` has them, and so `writes`
     writes: tuple[str, ...] | None

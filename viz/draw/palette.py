@@ -22,16 +22,6 @@ COLOR: dict[Kind, str] = {
     "decoder_self": "#0072B2",
     "cross": "#D55E00",
 }
-# several heads laid over each other: these stay apart from the kinds' colours and from each other,
-# to eyes that lack one of the three cones too, and as faint as a ribbon of a small weight is (a
-# search over sRGB; a test measures it)
-_MORE: dict[Theme, tuple[str, ...]] = {
-    "light": ("#111A11", "#CC44EE", "#880044", "#AAAAEE", "#0000CC"),
-    "dark": ("#EEEE66", "#44EEEE", "#EE88CC", "#66CC00", "#CC22EE"),
-}
-# hues of less and of more, in degrees of OKLab: olive and purple. They differ in blue and yellow
-# for eyes that miss red or green, in these for eyes that miss blue, and lie far from the kinds
-_LESS, _GREATER = 114.0, 330.0
 # lightness of weight 0 and of weight 1: weight 0 is just seen on the page, weight 1 farthest off it
 ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255, 0.9)}
 
@@ -62,28 +52,7 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     chroma = own_chroma * np.interp(
         np.linspace(0, 1, 256), [0, (own_lightness - first) / (last - first), 1], [0.1, 1, 0.67]
     )
-    return _as_table(_srgb(lightness, _into_gamut(lightness, chroma, hue), hue))
-
-
-@cache
-def difference_table(theme: Theme) -> NDArray[np.uint8]:
-    """Return the colours of differences, `[256, 3]`, sRGB, read-only.
-
-    Entry 1 is -1 (olive), 128 is 0, 255 is +1 (purple); equal distances from 0 are equally light.
-    """
-    amount = np.minimum(np.abs(np.arange(256) - 128) / 127, 1)
-    first, last = ENDS[theme]
-    lightness = first + (last - first) * amount
-    chroma = np.interp(amount, [0, 0.5, 1], [0, 0.15, 0.11])
-    sides = [
-        _srgb(lightness, _into_gamut(lightness, chroma, hue), hue)
-        for hue in np.deg2rad([_LESS, _GREATER])
-    ]
-    less = np.arange(256)[:, None] < 128
-    return _as_table(np.where(less, *sides))
-
-
-def _as_table(srgb: Floats) -> NDArray[np.uint8]:
+    srgb = _srgb(lightness, _into_gamut(lightness, chroma, hue), hue)
     colors = np.rint(255 * np.clip(srgb, 0, 1)).astype(np.uint8)
     colors.flags.writeable = False
     return colors
@@ -96,20 +65,12 @@ def largest_colour(values: NDArray[np.float32]) -> float:
 
 
 def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Convert to indices of `difference_table`: 128 is 0; 1 and 255, ±`largest_colour` or more."""
+    """Convert to places among the colours of differences.
+
+    128 is 0; 1 and 255 are ±`largest_colour` or more.
+    """
     amount = np.clip(values / largest_colour(values), -1, 1)
     return (128 + np.rint(127 * amount)).astype(np.uint8)
-
-
-def theme_tables(kind: Kind | None) -> dict[Theme, NDArray]:
-    """Return the colours of a kind, or of differences, for both themes."""
-    return {theme: table(kind, theme) if kind else difference_table(theme) for theme in ENDS}
-
-
-def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
-    """Return eight colours for overlaid heads; the first is the kind's own."""
-    others = [color for other, color in COLOR.items() if other != kind]
-    return (COLOR[kind], *_MORE[theme], *others)
 
 
 def colorscale(kind: Kind, theme: Theme) -> list[tuple[float, str]]:

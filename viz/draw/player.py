@@ -11,40 +11,17 @@ import numpy as np
 from transformer import config
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
-from transformer.kinds import KIND_NAMES, Kind
+from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
-from viz.draw import formatting, head_grid, palette
-from viz.draw.labels import capitalised, display_tokens
-from viz.draw.wire import encode_picture, encode_value, is_index
+from viz.draw import head_grid
+from viz.draw.labels import display_tokens
+from viz.draw.trace_message import WINDOW, SearchStep, trace_fields, window
+from viz.draw.wire import encode, encode_value, is_index
 from viz.draw.word_links import word_texts
 
 if TYPE_CHECKING:
     from transformer.paper.arithmetic import Arithmetic
     from transformer.text.tokenizer import Piece
-
-WINDOW = 48  # subwords of each side that are drawn; of a longer sentence they are its first
-
-LARGEST = 65_535  # a weight of 1, as the browser reads it
-
-TITLE = "The translation as it is written"
-LEARNING_TITLE = "The attention as the model learns"
-
-
-@dataclass(frozen=True)
-class SearchStep:
-    """One step of a search, with its most probable next pieces."""
-
-    options: tuple[tuple[str, float], ...]
-    taken: int  # index of the piece in the translation
-
-
-class PieceLink(NamedTuple):
-    """A link between a source word and a target word, each by the number of its first piece."""
-
-    source: int
-    target: int
-    strength: float
-    mutual: bool
 
 
 class Linked(NamedTuple):
@@ -65,38 +42,33 @@ class TrainingStep:
 
 
 def encode_player(
-    trace: AttentionTrace,
-    steps: Sequence[SearchStep],
+    trace: str,
+    about: Mapping[str, Any],
     *,
     kind: Kind = "cross",
     selected: Mapping[Kind, Head],
-    links: Sequence[PieceLink] = (),
+    links: Sequence[Mapping[str, Any]] = (),
     linked: Linked | None = None,
     breaks: bool = False,
     arrival: int = 0,
-    caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode every head's weights at every step of a translation, with the alternatives.
+    """Encode the choices of a player of a trace, by its name; see `viz.draw.trace_message`.
 
-    `selected` is the head of each kind that is open first. There is one step for each piece, the
-    end token included; the links, between the first pieces of words, are made by `linked`.
-    `breaks` says that the host can remove heads. The player reads the address anew where `arrival`
-    changes, as a link or Back asks.
+    `selected` is the head of each kind that is open first. The links, between words, are made by
+    `linked`, or by the alignment of `about`. `breaks` says that the host can remove heads. The
+    player reads the address anew where `arrival` changes, as a link or Back asks.
     """
-    shown = steps[:WINDOW]
-    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
-    options = [piece for step in shown for piece, _ in step.options]
-    written = display_tokens([*tokens, *options])[: len(tokens)]
-    message = _message([trace], selected, written) | {
-        "title": TITLE,
+    return encode({
+        "component": "player",
+        "trace": trace,
+        "about": about,
         "kind": kind,
-        "steps": drawn_options(shown, tokens),
-        "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
+        "selected": {name: head[1:] for name, head in selected.items()},
+        "links": list(links),
         "linked": linked and linked._asdict(),
         "breaks": breaks,
         "arrival": arrival,
-    }
-    return encode_picture("player", caption, message)
+    })  # fmt: skip
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -114,12 +86,12 @@ def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> li
 
 def encode_learning(
     steps: Sequence[TrainingStep],
+    about: Mapping[str, Any],
     *,
     selected: Mapping[Kind, Head],
     kind: Kind = "cross",
     step: int | None = None,
     arrival: int = 0,
-    caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every head's weights on one sentence at every saved step of a training run.
 
@@ -129,22 +101,26 @@ def encode_learning(
     if not steps:
         raise InputError("The run has saved no attention of this sentence: there is no step.")
     traces = [step.trace for step in steps]
-    for trace in traces:
-        for name in traces[0].kinds:
-            if trace.weights(name).shape != traces[0].weights(name).shape:
-                raise InputError("The steps of the run belong to models of different shapes.")
-    written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
-    message = _message(traces, selected, written) | {
-        "title": LEARNING_TITLE,
+    fields = trace_fields(traces[0])
+    for part in fields["kinds"]:
+        weights = [trace.weights(part["kind"]) for trace in traces]
+        if len({array.shape for array in weights}) > 1:
+            raise InputError("The steps of the run belong to models of different shapes.")
+        part |= window(np.stack(weights))
+    return encode({
+        "component": "player",
+        "trace": fields,
+        "about": about,
+        "kind": kind,
+        "selected": {name: head[1:] for name, head in selected.items()},
+        "links": [],
         "training": [
             {"number": saved.number, "written": saved.written, "loss": saved.loss}
             for saved in steps
         ],
-        "kind": kind,
         "moment": None if step is None else [saved.number for saved in steps].index(step),
         "arrival": arrival,
-    }
-    return encode_picture("player", caption, message)
+    })  # fmt: skip
 
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
@@ -207,16 +183,25 @@ class RemovedHead:
     log_p: float  # of the original translation
     pieces: "Sequence[Piece]"  # of the new one
     text: str
+    maps: Sequence[Mapping[str, Any]]  # where every head then looks; see `maps_of`
     control: ControlDraws | None = None
 
 
 def encode_broken(
-    trace: AttentionTrace, places: Sequence[RemovedHead], *, total: int, note: str = ""
+    trace: AttentionTrace,
+    places: Sequence[RemovedHead],
+    *,
+    total: int,
+    drawn: int = 0,
+    note: str = "",
 ) -> bytes:
-    """Encode the heads that are removed so far, of `total`; `note` says what is being done."""
-    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
+    """Encode the heads that are removed so far, of `total`; `note` says what is being done.
+
+    The maps of the first `drawn` places are left out: the player has them, or shows none of them.
+    """
+    start = trace.decoder_tokens[:1]
     value = {
-        "written": display_tokens(tokens)[: WINDOW + 1],
+        "written": display_tokens([*start, *trace.target_tokens])[: WINDOW + 1],
         "total": total,
         "log_p": float(trace.log_probs.sum()),
         "places": [
@@ -224,7 +209,12 @@ def encode_broken(
                 "head": place.head._asdict(),
                 "log_p": place.log_p,
                 "row": changed_row(trace.target_pieces, place.pieces),
+                "written": display_tokens([*start, *(piece.text for piece in place.pieces)])[
+                    : WINDOW + 1
+                ],
+                "changes": changed_words(trace.target_pieces, place.pieces)._asdict(),
                 "text": place.text,
+                "maps": place.maps if number >= drawn else None,
                 "control": place.control
                 and {
                     "low": min(place.control.log_p),
@@ -234,7 +224,7 @@ def encode_broken(
                     "same": place.control.same,
                 },
             }
-            for place in places
+            for number, place in enumerate(places)
         ],
         "note": note,
     }
@@ -242,58 +232,49 @@ def encode_broken(
 
 
 def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dict[str, Any]]:
-    """Return the subwords of a translation, kept or lost, and the words that another one adds.
+    """Return the subwords of a translation, kept or new, and the words of another one it lost.
 
     A subword is named by its place after the start token; the rest of a window is left out.
     """
     by_word = defaultdict[int, list[int]](list)
-    for number, piece in enumerate(before, start=1):
+    for number, piece in enumerate(after, start=1):
         by_word[-1 if piece.id == config.EOS else piece.word].append(number)
     ends = by_word.pop(-1, [])
     old, new = word_texts(before), word_texts(after)
     pieces = list(by_word.values())
-    row: list[dict[str, Any]] = [{"piece": 0, "lost": False}]
+    row: list[dict[str, Any]] = [{"piece": 0, "new": False}]
     for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
-        lost = change != "equal"
-        row += [{"piece": n, "lost": lost} for word in pieces[first:last] for n in word]
-        row += [{"text": text} for text in new[start:end] if lost]
-    row += [{"piece": n, "lost": False} for n in ends]
+        is_new = change != "equal"
+        row += [{"text": text} for text in old[first:last] if is_new]
+        row += [{"piece": n, "new": is_new} for word in pieces[start:end] for n in word]
+    row += [{"piece": n, "new": False} for n in ends]
     return [part for part in row if part.get("piece", 0) <= WINDOW]
 
 
-def _message(
-    traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
-) -> dict[str, Any]:
-    """Return what both players share: tokens, and the kinds with their weights and open heads."""
-    trace = traces[0]
-    source = display_tokens(trace.source_tokens)
-    outside = [
-        f"{formatting.counted(len(tokens) - WINDOW, 'subword')} of the {side}"
-        for side, tokens in (("sentence", source), ("translation", written[1:]))
-        if len(tokens) > WINDOW
-    ]
-    kinds = []
-    for kind in trace.kinds:
-        weights = np.stack([other.weights(kind)[..., :WINDOW, :WINDOW] for other in traces])
-        kinds.append({
-            "kind": kind,
-            "name": KIND_NAMES[kind],
-            "color": palette.COLOR[kind],
-            "layers": weights.shape[1],
-            "heads": weights.shape[2],
-            "selected": selected[kind][1:],
-            "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
-            "size": weights.shape[3:],
-            "palette": palette.theme_tables(kind),
-        })  # fmt: skip
-    languages = trace.languages
-    return {
-        "source": source[:WINDOW],
-        "written": list(written[: WINDOW + 1]),
-        "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
-        "outside": " and ".join(outside),
-        "kinds": kinds,
-        "steps": [],
-        "training": [],
-        "links": [],
-    }
+PLAIN = 0.2
+"""Share of the words from which a change is seen at once: newcomers overlook a single word."""
+
+
+class ChangedWords(NamedTuple):
+    """Numbers of words that a translation lost and that are new in it, punctuation aside."""
+
+    lost: int
+    new: int
+    plain: bool  # whether a reader sees at once that it is another text
+
+
+def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> ChangedWords:
+    """Count the words by which two translations differ."""
+    old, new = (
+        [word for word in word_texts(pieces) if any(map(str.isalnum, word))]
+        for pieces in (before, after)
+    )
+    blocks = SequenceMatcher(None, old, new, False).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    lost, added = len(old) - same, len(new) - same
+    return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
+
+
+def maps_of(trace: AttentionTrace) -> list[dict[str, Any]]:
+    """Return every head's weights, `[layer, head, query, key]`, as the player draws them."""
+    return [{"kind": kind, **window(trace.weights(kind))} for kind in trace.kinds]

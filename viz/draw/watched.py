@@ -11,7 +11,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.draw.player import PieceLink, SearchStep
+from viz.draw.trace_message import SearchStep
 
 OPTIONS = 5  # most probable next subwords that are drawn at each step
 
@@ -34,20 +34,6 @@ def options_of(
     if written not in options:  # what was forced or typed may be less probable than all others
         options[-1] = written
     return tuple(options), options.index(written)
-
-
-def piece_links(
-    trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
-) -> list[PieceLink]:
-    """Return the links between words as those of the first piece of each word."""
-    source, target = (
-        np.unique([piece.word for piece in pieces], return_index=True)[1].tolist()
-        for pieces in (trace.source_pieces, trace.target_pieces)
-    )
-    return [
-        PieceLink(source[link.source], target[link.target], link.strength, link in mutual)
-        for link in every
-    ]
 
 
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:

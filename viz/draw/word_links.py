@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from transformer import config
 from transformer.text import tokenizer
-from transformer.text.languages import Languages, Side
-from viz.draw import formatting, labels, palette, wire
+from viz.draw import formatting, labels, wire
 from viz.draw.caption import LENS_NAMES
 
 if TYPE_CHECKING:
-    from transformer.analysis.alignment import WordPair
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
     from transformer.analysis.source_share import SourceShares
 
 TITLE = "Which words belong together"
-NOTE = (
-    "The wider a link, the stronger. {dashed}Hover over a word for its numbers; click to keep them."
-)
-DASHED = "a weaker, one-sided match"
 
 
 def word_texts(pieces: Sequence[tokenizer.Piece]) -> list[str]:
@@ -55,39 +49,35 @@ def map_text(settings: AlignmentSettings) -> str:
 
 
 def encode_links(
-    source: Sequence[str],
-    target: Sequence[str],
-    pairs: Sequence[WordPair],
+    trace: str | Mapping[str, Any],
+    about: Mapping[str, Any],
+    links: Sequence[Mapping[str, Any]],
     *,
     title: str = TITLE,
-    mutual: Collection[WordPair],
     made_by: str,
-    languages: Languages,
-    dashed: str = DASHED,
+    dashed: str = "",
     shares: SourceShares | None = None,
-    caption: Sequence[str] = (),
+    parts: Sequence[str] = (),
 ) -> bytes:
-    """Encode the words of both sentences, and a link for each pair.
+    """Encode a link for each of `links`, `trace_message.word_links` of a trace or its name.
 
-    Pairs are numbers of words from 0, each with a strength of 0 or more. Those
-    that are not `mutual` are dashed, and `dashed` explains that. `made_by` is layer, head, row and
-    lens in a line. `shares`, by words and maybe with `</s>`, become a bar under each word.
+    `dashed` explains those that are not mutual. `made_by` is layer, head, row and lens in a line,
+    and `parts` stand in the caption. `shares`, by words and maybe with `</s>`, become a bar under
+    each word.
     """
-    sides = {side: languages.name(side) for side in get_args(Side)}
-    message: dict[str, Any] = {
+    return wire.encode({
+        "component": "word_links",
+        "trace": trace,
+        "about": about,
+        "links": list(links),
         "title": title,
         "madeBy": made_by,
-        "note": NOTE.format(dashed=f"Dashed: {dashed}. " if {*pairs} - {*mutual} else ""),
-        "color": palette.COLOR["cross"],
-        "source": list(source),
-        "target": list(target),
-        "languages": [*map(labels.capitalised, sides.values())],
-        "links": [{**pair._asdict(), "mutual": pair in mutual} for pair in pairs],
+        "dashed": dashed,
         "shares": shares
         and {
-            "source": shares.used[: len(source)].astype(np.float32),
-            "target": shares.from_source[: len(target)].astype(np.float32),
-            "onSinks": shares.on_sinks[: len(target)].astype(np.float32),
+            "source": shares.used.astype(np.float32),
+            "target": shares.from_source.astype(np.float32),
+            "onSinks": shares.on_sinks.astype(np.float32),
         },
-    }
-    return wire.encode_picture("word_links", caption, message)
+        "parts": list(parts),
+    })  # fmt: skip

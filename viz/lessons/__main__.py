@@ -1,25 +1,39 @@
-"""python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
+"""python -m viz.lessons: write, check or print lessons, find puzzles, collect answers."""
 
 import argparse
+import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import get_args
+from urllib.parse import urlsplit
 
 import torch
 
 from transformer import InputError, Translator
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
+from transformer.errors import one_line, shortened
+from transformer.files.documents import parse_json
 from transformer.files.installed import ASSETS, BUNDLED
 from viz import trace_files
 from viz.draw import caption
 from viz.draw.formatting import counted
 from viz.lessons import reading, writing
-from viz.lessons.answers import Answers, answers_table, misfit, read_answers
+from viz.lessons.answers import (
+    Answers,
+    answers_table,
+    card_summaries,
+    misfit,
+    outdated,
+    read_answers,
+)
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
+from viz.lessons.lesson import Language
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.wording import slips
@@ -54,7 +68,17 @@ def _check(options: argparse.Namespace) -> int:
             problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
             right = answer.text if answer else "depends on the reader’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
-    return _say(problems)
+    return _say(problems + _opened(options.files, options.checkpoint))
+
+
+def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
+    """Return what is wrong with views: the app, which no lesson imports, is asked for it."""
+    command_line = [sys.executable, "-m", "headlight.opened", *map(str, files)]
+    environment = {**os.environ, "HEADLIGHT_CHECKPOINT": str(checkpoint)}
+    run = subprocess.run(command_line, capture_output=True, text=True, env=environment)
+    if run.returncode:
+        return [f"the views could not be opened: {shortened(one_line(run.stderr), 300)}"]
+    return [f"{name}, line {line}: {problem}" for name, line, problem in parse_json(run.stdout)]
 
 
 def _write(options: argparse.Namespace) -> int:
@@ -62,7 +86,26 @@ def _write(options: argparse.Namespace) -> int:
     command.require_place(options.out)
     lesson, translator = reading.read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = caption.Origin.from_translator(translator, "", "").made_by
-    command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
+    key = list(answer_key(lesson, translator))
+    command.save(options.out, options.form(lesson, key, made_by, (options.host or "").rstrip("/")))
+    return 0
+
+
+def _host(text: str) -> str:
+    """Parse the address of an app, of the form http://192.168.1.5:8501."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as http://192.168.1.5:8501.")
+    return text
+
+
+def _new(options: argparse.Namespace) -> int:
+    """Write a first lesson, which its author changes."""
+    command.require_place(options.out)
+    if options.out.exists():
+        raise InputError(f"{options.out} is there already: name another file.")
+    first = ASSETS / "lessons" / f"new.{options.language}.txt"
+    command.save(options.out, first.read_text("utf-8"))
     return 0
 
 
@@ -101,14 +144,24 @@ def _collect(options: argparse.Namespace) -> int:
         lesson = reading.read_lesson(path)
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
-        table = answers_table(lesson, [files[file] for file in files if not wrong[file]])
-        width = table["name"].str.len().max()
-        for student, right, count, *marks in table.itertuples(index=False):
-            print(f"{student:<{width}}  {right} of {count}  {' '.join(marks)}")
+        taken = {file: answers for file, answers in files.items() if not wrong[file]}
+        for file, other in list(outdated(taken)):
+            command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
+            del taken[file]
+        for file, answers in taken.items():
+            if lost := {given.task for given in answers.answers} - set(lesson.tasks):
+                changed = f"{counted(len(lost), 'card')} changed since and left out"
+                command.say(f"{file} is of another version of the lesson: {changed}.")
+        students = list(taken.values())
+        table = answers_table(lesson, students)
+        width, questions = table["name"].str.len().max(), sum(bool(c.ask) for c in lesson.cards)
+        for student, right, count, *cells in table.itertuples(index=False):
+            print(f"{student:<{width}}  {right} of {count}  {' '.join(cells[:questions])}")
+        print(*card_summaries(lesson, students), sep="\n")
         if options.out:
             sys.stdout.flush()  # before a file that may go there, too
             # a spreadsheet would compute what begins so
-            table["name"] = table["name"].str.replace(r"^(?=[=+@-])", "'", regex=True)
+            table = table.replace(r"^(?=[=+@-])", "'", regex=True)
             command.save(options.out, trace_files.csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
@@ -131,14 +184,20 @@ def _parser() -> Parser:
     lesson.add_argument("file", type=Path, metavar="FILE", help="a lesson file")
     lesson.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
 
+    new = commands.add_parser("new", help="write a first lesson, for you to change")
+    new.add_argument("-o", "--out", type=Path, required=True, help="the lesson file to write")
+    new.add_argument("--language", choices=get_args(Language), default="en", help="en unless given")
+    new.set_defaults(run=_new)
     check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
     check.set_defaults(run=_check)
     help_text = "write a lesson as a page to print"
     page = commands.add_parser("handout", help=help_text, parents=[lesson])
+    help_text = "address of the app, for the link of a class and its QR code"
+    page.add_argument("--host", type=_host, metavar="URL", help=help_text)
     page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
-    cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))
+    cells.set_defaults(run=_write, host="", form=lambda lesson, key, *_: notebook(lesson, key))
     puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
     add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
     add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")

@@ -1,9 +1,8 @@
 """Answers to cards: the right one for a sentence, the key of a lesson, and whether one is right."""
 
-import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
@@ -11,8 +10,7 @@ from transformer.text.words import has_letter
 from viz.draw.labels import KINDS_BY_NAME
 from viz.lessons.lesson import Card, Language, Lesson
 from viz.lessons.measures import MARGIN, MEASURES, NO, YES, Sentence, Value, too_close
-
-_NUMBER = re.compile(r"\s*([-−+]?)\s*(\d+(?:[.,]\d+)?(?:e[-−+]?\d+)?)\s*(%?)\s*", re.IGNORECASE)
+from viz.lessons.numbers import read_numbers
 
 _GERMAN = {YES: "ja", NO: "nein"}
 
@@ -39,27 +37,23 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 def is_right(card: Card, given: str, answer: Answer) -> bool:
     """Return whether an answer is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
-        return _plain(given) in (_plain(answer.text), _plain(in_language(answer, "de")))
-    number = read_number(given)
+        return plain(given) in (plain(answer.text), plain(in_language(answer, "de")))
     tolerance = 0.0 if card.answer is None else card.answer.tolerance
-    # what is shown rounded may be copied
-    shown = read_number(answer.text)
-    return number is not None and (
-        abs(number - answer.value) <= tolerance or (shown is not None and number == shown)
+    shown = read_numbers(answer.text)  # rounded: it may be copied
+    return any(
+        abs(number - answer.value) <= tolerance or number in shown for number in read_numbers(given)
     )
 
 
-def read_number(text: str) -> float | None:
-    """Read a number with a decimal point or comma, or per cent; None if it is none."""
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None
-    number = float(match[2].replace(",", ".").replace("−", "-"))
-    number = -number if match[1] in ("-", "−") and match[1] else number
-    return number / 100 if match[3] else number
+def missing(card: Card, given: str) -> Literal["", "blank", "number"]:
+    """Return the name of the text that asks for an answer where there is none, or ""."""
+    if not given.strip(" ?"):
+        return "blank"
+    asks_number = not card.choices and card.answer and MEASURES[card.answer.measure].is_number
+    return "number" if asks_number and not read_numbers(given) else ""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a word as it is compared: without quotation marks, backticks, `·` and the case."""
     stripped = text.strip().strip("“”„\"'‘’·`").casefold()
     return stripped if has_letter(stripped) else text.strip()
@@ -71,7 +65,7 @@ def in_language(answer: Answer, language: Language) -> str:
         return answer.text
     if isinstance(answer.value, str):
         return _GERMAN.get(answer.text, answer.text)
-    return answer.text.replace(".", ",")
+    return answer.text.translate({ord("."): ",", ord(","): "."})
 
 
 class KeyEntry(NamedTuple):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from viz.lessons.grading import KeyEntry
+from viz.lessons.classroom import class_link, qr_code
+from viz.lessons.grading import KeyEntry, in_language
 from viz.lessons.lesson import Card, Language, Lesson
 
 TEXTS: dict[Language, dict[str, str]] = {
@@ -46,8 +47,11 @@ _PAGE = """<!doctype html>
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
-def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str) -> str:
-    """Make the page of a lesson; `made_by` names program and model that computed the answers."""
+def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str, host: str = "") -> str:
+    """Make the page of a lesson; `made_by` names program and model that computed the answers.
+
+    With the host of an app, it has the link for a class with its QR code, and whole addresses.
+    """
     texts = TEXTS[lesson.language]
     about = f"{texts['goal']}: {lesson.goal} · {texts['minutes'].format(lesson.minutes)}"
     questions = [
@@ -55,13 +59,14 @@ def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str) -> str:
         f"<h1>{escape(lesson.title)}</h1>",
         f'<p class="about">{escape(about)}</p>',
         *_labelled(texts["sentence"], lesson.sentence),
+        *_link(lesson, host, texts),
         _MARKDOWN.render(lesson.text),
-        *(_question(number, entry, lesson) for number, entry in enumerate(key, start=1)),
+        *(_question(number, entry, lesson, host) for number, entry in enumerate(key, start=1)),
     ]
     answers = [
         f"<h1>{texts['answers']}: {escape(lesson.title)}</h1>",
         f'<p class="about">{escape(texts["made"].format(made_by))}</p>',
-        *_answers(key, texts),
+        *_answers(key, lesson.language),
     ]
     if lesson.notes:
         notes = [f"<h2>{texts['notes']}</h2>", _MARKDOWN.render(lesson.notes)]
@@ -75,14 +80,20 @@ def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str) -> str:
     )
 
 
-def _question(number: int, entry: KeyEntry, lesson: Lesson) -> str:
+def _link(lesson: Lesson, host: str, texts: dict[str, str]) -> list[str]:
+    """Format the link for a class and its QR code, where there is a host."""
+    link = class_link(lesson, host)
+    return [*_labelled(texts["open"], link, "link"), qr_code(link)] if host else []
+
+
+def _question(number: int, entry: KeyEntry, lesson: Lesson, host: str) -> str:
     card, texts = entry.card, TEXTS[lesson.language]
     parts = [_heading(number, card)]
     if entry.sentence and entry.sentence.trace.source != lesson.sentence:
         parts += _labelled(texts["sentence"], entry.sentence.trace.source)
     parts.append(_MARKDOWN.render(card.text))
     if card.view:
-        parts += _labelled(texts["open"], card.view.url, "link")
+        parts += _labelled(texts["open"], host + card.view.url, "link")
     if card.ask:
         parts.append(f'<div class="ask">{_MARKDOWN.render(card.ask)}</div>')
         boxes = "".join(f"<li>{_MARKDOWN.renderInline(c.text)}</li>" for c in card.choices)
@@ -90,9 +101,9 @@ def _question(number: int, entry: KeyEntry, lesson: Lesson) -> str:
     return _article(f"card-{number}", parts)
 
 
-def _answers(key: Sequence[KeyEntry], texts: dict[str, str]) -> list[str]:
+def _answers(key: Sequence[KeyEntry], language: Language) -> list[str]:
     """Format the answers to the questions, each sentence with its translation once."""
-    parts, source = [], ""
+    parts, source, texts = [], "", TEXTS[language]
     for number, (card, sentence, answer, problem) in enumerate(key, start=1):
         if not card.ask:
             continue
@@ -100,7 +111,7 @@ def _answers(key: Sequence[KeyEntry], texts: dict[str, str]) -> list[str]:
         if sentence and sentence.trace.source != source:
             source = sentence.trace.source
             lines += _labelled(texts["sentence"], f"{source} → {sentence.trace.target}")
-        text = escape(answer.text if answer else problem or texts["own"])
+        text = escape(in_language(answer, language) if answer else problem or texts["own"])
         reveal = _MARKDOWN.render(card.reveal) if answer else ""
         # the answer is text, and put in after the Markdown is HTML
         reveal = reveal.replace("{answer}", text)

@@ -1,7 +1,10 @@
 """A lesson and its cards, as a lesson file describes them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
@@ -10,6 +13,7 @@ Language = Literal["en", "de"]  # languages of lessons, which the panel speaks t
 Light = Literal[
     "navigation", "sentence", "controls", "findings", "links", "alternatives", "tree", "grid",
     "map", "numbers", "ribbons", "row", "masks", "chart", "table", "drawing", "translation",
+    "score", "order", "bleu",
 ]  # fmt: skip
 """Places on the pages that a card can highlight."""
 
@@ -17,7 +21,9 @@ Light = Literal[
 PAGES_OF_LIGHTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("links", "alternatives", "tree"), ("translate",)),
     **dict.fromkeys(("grid", "map", "numbers", "ribbons"), ("heads", "roles", "training")),
-    "row": ("inside",),
+    **dict.fromkeys(("row", "score"), ("inside",)),
+    "order": ("positions",),
+    "bleu": ("training",),
     "masks": ("masks",),
     "chart": ("schedule", "positions", "training", "inside"),
     "table": ("inside", "roles"),
@@ -94,6 +100,19 @@ class Lesson:
     notes: str = ""  # Markdown for the teacher, in the handout alone
     text: str = ""  # Markdown before the first card
     checksum: str = ""  # SHA-256 of the file, "" where the text came from none
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """By card: a short name of what it asks, which stays as its wording is mended."""
+        seen: Counter[str] = Counter()
+        tasks = []
+        for card in self.cards:
+            asked = card.answer and (card.answer.measure, sorted(card.answer.arguments.items()))
+            choices = [choice.text if asked else choice.right for choice in card.choices]
+            text = repr((self.name, self.sentence_of(card), asked, choices))
+            seen[text] += 1  # two cards that ask the same are told apart by their order
+            tasks.append(sha256(f"{text}{seen[text]}".encode()).hexdigest()[:6])
+        return tuple(tasks)
 
     def sentence_of(self, card: Card) -> str:
         """Return the sentence that a card is about, or "" for the student's own."""

@@ -101,6 +101,11 @@ class Measure:
     digits: int | None = 2  # decimals that are shown; None for a learning rate
     values: Values | None = None  # of which the largest is looked for, where that is so
 
+    @property
+    def is_number(self) -> bool:
+        """Truth of its value being a number, not a word."""
+        return self.values is None and self.compute is not _changed
+
     def text(self, value: Value) -> str:
         """Format a value."""
         if isinstance(value, str):

@@ -24,6 +24,7 @@ _WRONG = 3  # choices, at most
 _TRIES = 4  # questions of a kind on one sentence
 _LAYERS = 3  # in which heads are removed on one sentence
 _END = "</s>"
+_NONE = "neither"
 _WORD = re.compile(r"\w+")
 
 Names = tuple[str, ...]  # words, kinds and numbers from 1 in a question
@@ -88,6 +89,7 @@ def _find(sentence: Sentence, name: str, draw: Random) -> Puzzle | None:
             answer = draw.choice(right)
             choices = [answer, *draw.sample(wrong, min(_WRONG, len(wrong)))]
             draw.shuffle(choices)
+            choices.sort(key=lambda choice: choice == _NONE)  # none of the others stands last
             return Puzzle(name, sentence.trace.source, names, choices, answer)
     return None
 
@@ -195,7 +197,7 @@ def _unchanged(sentence: Sentence, _names: Names) -> Values:
     for name, edit in {**edits, "both": Edit("removed", ("encoder", "decoder"))}.items():
         with translator.model.hooks(edit.hooks()):
             values[name] = translator.translate(trace.source).text == trace.target
-    return {**values, "neither": not any(values.values())}
+    return {**values, _NONE: not any(values.values())}
 
 
 PUZZLE_KINDS: Mapping[str, PuzzleKind] = {

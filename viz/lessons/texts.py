@@ -6,6 +6,17 @@ from viz.lessons.lesson import Language
 
 _TEXTS = {
     "card": ("Card {number} of {count}", "Karte {number} von {count}"),
+    "class": ("For a class", "Für die Klasse"),
+    "shared": (
+        "Everyone who opens this link has this lesson, and its sentence.",
+        "Wer diesen Link öffnet, hat diese Lektion und ihren Satz.",
+    ),
+    "alone": (
+        "Only this computer can open {host}. Start the app with `--host 0.0.0.0`, and open it at "
+        "the address that it prints.",
+        "Nur dieser Computer kann {host} öffnen. Starte die App mit `--host 0.0.0.0` und öffne sie "
+        "unter der Adresse, die sie ausgibt.",
+    ),
     "goal": ("Goal", "Ziel"),
     "minutes": ("{minutes} minutes", "{minutes} Minuten"),
     "end": ("End the lesson", "Lektion beenden"),
@@ -35,7 +46,21 @@ _TEXTS = {
         "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
     ),
     "sentence": ("Use that sentence", "Diesen Satz nehmen"),
+    "blank": ("Give an answer first.", "Gib erst eine Antwort."),
+    "number": (
+        "That is not a number. Type digits, such as 7 or 0.67.",
+        "Das ist keine Zahl. Schreib Ziffern, etwa 7 oder 0,67.",
+    ),
+    "uncounted": (
+        "You have seen the answer, so this card does not count as right.",
+        "Du hast die Antwort schon gesehen: Diese Karte zählt nicht als richtig.",
+    ),
+    "predict": (
+        "First your answer, then the pictures.",
+        "Erst deine Antwort, dann die Bilder.",
+    ),
     "score": ("You have {right} of {count} right.", "Du hast {right} von {count} richtig."),
+    "at_once": ("{right} at the first try.", "{right} beim ersten Versuch."),
     "reader": ("Your name", "Dein Name"),
     "download": ("Download your answers", "Antworten herunterladen"),
 }

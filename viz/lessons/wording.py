@@ -12,7 +12,10 @@ from viz.lessons.lesson import Card
 from viz.lessons.measures import Sentence
 
 _QUOTE = re.compile("“([^“”„‘‚{]+)”|„([^“”„‘‚{]+)“|‘([^“”„‘’‚{]+)’|‚([^“”„‘’‚{]+)‘")
-_ROW = re.compile(r"\b(rows?(\sof|\sthat\s\w+)?|Zeilen?(,\sdie|\svon)?)\s$")
+_ROW = re.compile(
+    r"\b(rows?(\sof|\sthat\s\w+)?|Zeilen?(,\sdie|\svon)?)\s"
+    r"([“„][^“”„]+[”“](\s\([^)]*\))?(,|\sand|\sund)\s)*$"  # rows “a” (A), “b” and “c”
+)
 _HEAD = re.compile(r"\b((?:en|de)coder|cross-attention)?\s?\bL(\d{1,3})\sH(\d{1,3})\b", re.I)
 
 
@@ -39,7 +42,7 @@ def slips(card: Card, sentence: Sentence) -> Iterator[tuple[int, str]]:
             lacks = f"“{quote}” is not in “{trace.source}” or “{trace.target}”"
             advice = "quote words of these, set labels in *italics*, name others under “words:”"
             yield line(match), f"{lacks}: {advice}."
-        elif kind and quote not in rows and _ROW.search(text[: match.start()][-40:]):
+        elif kind and quote not in rows and _ROW.search(text[: match.start()][-120:]):
             names = " ".join(dict.fromkeys(rows))
             yield line(match), f"“{quote}” is not a row of this head: choose among {names}."
     for match in _HEAD.finditer(text):

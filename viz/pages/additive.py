@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import HeadlightError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from transformer.arrays import Floats
 from transformer.paper import additive, scaling
 from transformer.paper.additive import ADDITIVE, DOT
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
@@ -216,7 +217,7 @@ def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaG
 
 
 @cache
-def _drawn_from_normal() -> tuple[scaling.Floats, dict[str, scaling.Floats]]:
+def _drawn_from_normal() -> tuple[Floats, dict[str, Floats]]:
     """Compute variances and gradients once: they take 17 million random numbers."""
     return scaling.gaussian_dot_variance(WIDTHS), additive.gradients_over_width(WIDTHS)
 

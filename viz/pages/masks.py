@@ -24,7 +24,7 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names, token_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
@@ -325,7 +325,7 @@ def shift_chart(
     ends: list[tuple[int, int, int, int, str]] = []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
         # both sides together, so that a piece is marked in the same way on each
-        shown = display_tokens([*read, *written])
+        shown = token_names([*read, *written])
         left = _APART * sentence
         for n, (before, after) in enumerate(zip(shown, shown[len(read) :], strict=False)):
             opacity = _FADED if written[n] == PADDING else 1.0
@@ -378,7 +378,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
     """Draw -log p of each next token, `[target]` in nats, with the mask and without it."""
-    names = display_tokens(tokens)
+    names = token_names(tokens)
     columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
     axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)
     change = {"nats": ("", ".4f"), "change": ("changed by", "+.4f")}
@@ -397,7 +397,7 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
 PAGE = Page(
     "masks",
     "Which tokens may each position see?",
-    ("auto-regressive", "encoder", "decoder", "cross-attention", "</s>", "loss", "nat"),
+    ("auto-regressive", "encoder", "decoder", "cross-attention", "end", "loss", "nat"),
     (who_sees_whom, shift_right, remove_the_mask),
     menu=VIEW,
     pick=partial(fields.choose_one, default=WITHOUT_MASK),

@@ -1,1 +1,1 @@
-"""A site of sentences for any static host: pages without a server or a network."""
+"""A site for any static host: a page with the model in it, and a lesson."""

@@ -5,16 +5,19 @@
 
 import json
 import os
+import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
 
 from transformer.errors import InputError, quoted, reading, writing
 from transformer.files import atomic
+from transformer.files.documents import parse_json
 from transformer.files.reading import MIB, read_bytes
 
 LIST = "SITE.json"
+_NAME = re.compile(r"(?:[\w-]+/)?[\w.-]*[\w-][\w.-]*", re.ASCII)  # of a file, perhaps in a folder
 
 
 def require_own(folder: Path, names: Collection[str] = ()) -> set[str]:
@@ -27,6 +30,8 @@ def require_own(folder: Path, names: Collection[str] = ()) -> set[str]:
     with reading(folder, InputError):
         there = sorted(path.name for path in folder.iterdir() if not atomic.is_leftover(path))
     own = _checksums(folder / LIST) if LIST in there else {}
+    inside = {name for name in own.keys() | set(names) if "/" in name}
+    there += sorted(name for name in inside if os.path.lexists(folder / name))
     if there and not own:
         raise InputError(
             f"{folder} is no site of this program, it has {quoted(there[0])}: choose another "
@@ -46,18 +51,24 @@ def write_site(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write all files of a site or, if one cannot be written, none; old ones leave."""
     checksums = {name: sha256(content).hexdigest() for name, content in files.items()}
     listed = json.dumps({"format": 1, "sha256": checksums}, indent=2).encode() + b"\n"
-    with writing(folder, InputError), atomic.new_folder(folder):
+    with writing(folder, InputError), ExitStack() as folders:
+        folders.enter_context(atomic.new_folder(folder))
         before = require_own(folder, files)
         atomic.sweep(folder)
+        for inside in sorted({(folder / name).parent for name in files} - {folder}):
+            folders.enter_context(atomic.new_folder(inside))
         contents = [(folder / name, content) for name, content in files.items()]
         atomic.write_files([*contents, (folder / LIST, listed)])
         for name in before - files.keys():
             (folder / name).unlink()
+            if "/" in name:
+                with suppress(OSError):  # what somebody else put there stays
+                    (folder / name).parent.rmdir()
 
 
 def _checksums(path: Path) -> dict[str, str]:
     """Read the checksums of the files in the list; empty if it is damaged."""
-    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        listed = json.loads(read_bytes(path, MIB))["sha256"].items()
-        return {name: str(checksum) for name, checksum in listed if Path(name).name == name}
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        listed = parse_json(read_bytes(path, MIB))["sha256"].items()
+        return {name: str(checksum) for name, checksum in listed if _NAME.fullmatch(name)}
     return {}

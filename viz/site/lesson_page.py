@@ -15,10 +15,10 @@ from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
 from viz.report import saved_page
 from viz.sentence_parts import removal_text
-from viz.site.pictures import pictures
+from viz.site.live_page import Direction, field_html, live_data, store_sentence
+from viz.site.sentences import Line
 
 LESSON = ASSETS / "lessons" / "attention.en.md"
-PAGE = "lesson-attention.html"
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
@@ -30,31 +30,41 @@ class LessonPage(NamedTuple):
     html: str
 
 
-def lesson_page() -> LessonPage:
-    """Compute the answers of the lesson and the pictures of its cards, and make its page.
+def lesson_page(direction: Direction | None) -> LessonPage:
+    """Compute the answers of the lesson and make its page.
 
-    Cards on a sentence of the reader's own are left out: no model runs in the page.
+    With a direction, the page has the model, and its pictures follow a sentence that is typed; the
+    answers stay those of the lesson's sentence. Cards without a sentence are left out.
     """
     lesson, translator = read_lesson(LESSON), Translator.load()
     key = [entry for entry in grading.answer_key(lesson, translator) if entry.sentence]
-    shown, texts = pictures(translator, lesson.sentence), TEXTS[lesson.language]
+    stored = store_sentence(0, translator, Line(1, lesson.sentence, ""))
+    texts = TEXTS[lesson.language]
     minutes = texts["minutes"].format(minutes=lesson.minutes)
     cards = "".join(_card(number, key, texts) for number in range(len(key)))
     body = f"""<nav><a href="index.html">All sentences</a></nav>
 <h1>{escape(lesson.title)}</h1>
 <p>{texts["goal"]}: {escape(lesson.goal)} · {minutes}</p>
-<p class="translation">{" → ".join(shown.texts)}</p>
 {_MARKDOWN.render(lesson.text)}</header>
 <main id="lesson">
+{field_html(translator, lesson.sentence)}
+<p id="own" hidden>The pictures show your sentence; the questions stay about
+“{escape(lesson.sentence)}”</p>
 {cards}</main>"""
     answers = wire.packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
+    shown = direction or Direction(translator, "", 0, [])
     html = saved_page(
-        "site",
+        "live",
         f"{lesson.title} · Headlight",
         "auto",
         body=body,
-        blocks={"lesson-data": answers, **shown.blocks},
+        blocks={
+            "live-data": live_data([shown], [stored]),
+            "stored-0": stored.text,
+            "lesson-data": answers,
+        },
         description=f"A lesson on attention, with questions. {lesson.goal}",
+        is_live=True,
     )
     return LessonPage(lesson.title, html)
 
@@ -115,5 +125,5 @@ def _picture(entry: grading.KeyEntry, opens: str) -> str:
         changed = effect(sentence.translator, sentence.trace, removals)
         return f"<details><summary>{opens}</summary>{removal_text(changed)}</details>"
     if head := grading.head_in_link(card):
-        return f'<div data-picture="heads-data" data-head="{".".join(map(str, head))}"></div>'
-    return '<div data-picture="watch-data"></div>'
+        return f'<div data-picture="heads" data-head="{".".join(map(str, head))}"></div>'
+    return '<div data-picture="watch"></div>'

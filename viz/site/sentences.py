@@ -42,6 +42,6 @@ def bundled_sentences(languages: Languages) -> list[Line]:
     if languages.source not in _BUNDLED:
         raise InputError(
             f"The bundled sentences are English and German, and this model reads "
-            f"{languages.name('source')}: give it a file with --sentences."
+            f"{languages.name('source')}: give it a file with --stored."
         )
     return read_sentences(ASSETS / _BUNDLED[languages.source])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.browser.offline import PAPER, Still, rgb
+from tests.browser_colors import browser_table
 from transformer.paper import arithmetic
-from viz.draw import inside_head, palette
+from viz.draw import inside_head
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +79,7 @@ def step_of(page):
 
 def test_a_value_has_its_colour_and_its_name_at_its_place(still):
     page = still(content(), width=1200)
-    colors = palette.difference_table("light")
+    colors = browser_table("difference", "light")
     for name, row, column, level in (
         ("k", 2, 5, 255), ("weighted", 1, 3, 1), ("added", 0, 30, 255),
     ):  # fmt: skip
@@ -93,7 +94,7 @@ def test_a_value_has_its_colour_and_its_name_at_its_place(still):
         (place(page, "concat", 0, 3 * D_V), "z of head 4 · 1"),
         (page.spot("160"), "q · k · “dogs”160"),
         (page.spot("−0.13"), "q · k ÷ √dₖ · “black”−0.125"),
-        (page.spot("− ∞"), "mask · “</s>”hidden"),
+        (page.spot("− ∞"), "mask · “end”hidden"),
         (page.spot("0.250"), "α · “Two”0.25"),
     ):
         page.move(*at)

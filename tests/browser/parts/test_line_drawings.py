@@ -10,7 +10,7 @@ from tests.browser import app_page, offline
 from tests.browser.parts import test_attention_map
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
-from viz.draw import attention_map, beam_tree, word_links
+from viz.draw import attention_map, beam_tree, trace_message, word_links
 
 pytestmark = pytest.mark.browser
 
@@ -93,12 +93,18 @@ ENDS = ((0, 0, 0.9), (2, 1, 0.75), (1, 2, 0.6), (3, 5, 0.95), (4, 6, 0.5), (4, 4
 PAIRS = [WordPair(*ends) for ends in ENDS]
 
 
+def side(words):
+    pieces = [f"▁{word}" for word in words]
+    return {"text": " ".join(words), "pieces": pieces, "words": [*range(len(words))]}
+
+
 def links_of(pairs, source=SOURCE, target=TARGET):
-    made_by, caption = "layer 2, lens: norms", ["By a model."]
     mutual = [pair for pair in pairs if pair.strength >= 0.5]
-    return word_links.encode_links(
-        source, target, pairs, mutual=mutual, languages=OURS, made_by=made_by, caption=caption
-    )
+    trace = {
+        "source": side(source), "target": side(target), "kinds": [], "options": [], "p": np.zeros(0)
+    }  # fmt: skip
+    about, links = trace_message.about(OURS, "By a model"), trace_message.word_links(pairs, mutual)
+    return word_links.encode_links(trace, about, links, made_by="layer 2, lens: norms")
 
 
 def numbers(page):

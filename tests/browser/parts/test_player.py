@@ -15,13 +15,16 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal import removed as removals
 from transformer.analysis.heads.removal_order import removal_order
 from viz.app.sentence.source_box import EXAMPLES
-from viz.draw.labels import display_tokens
+from viz.draw.labels import display_tokens, token_names
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-TOKENS = {"the start token": "<s>", "the end token": "</s>"}
+TOKENS = {
+    "start, the mark before the first word": "<s>",
+    "end, the mark after the last word": "</s>",
+}
 TEXT = "Two black dogs are running through the snow."
-STEP_MS = 450
+STEP_MS = 900  # at most
 
 # keeps every sentence that the player shows, each with its time, however slowly the test reads
 LISTEN = """
@@ -79,7 +82,7 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
     until(page, lambda: "All words" in says(page), True)
     assert "head" in (page.locator(".hl-player-about").text_content() or "")
     *seen, (_, ended) = page.evaluate("window.sentences")
-    assert ended - seen[0][1] < 2.5 * STEP_MS * len(trace.target_tokens) + 2000
+    assert 0.6 * STEP_MS * len(trace.target_tokens) < ended - seen[0][1] < 14_000
     steps = []
     for text, _ in seen:
         match = re.fullmatch(
@@ -135,25 +138,24 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     no_traceback(page)
 
 
-def type_sentence(page, text: str, pace: int) -> None:
+def type_sentence(page, text: str) -> None:
     box = page.locator(".st-key-text textarea")
     box.click()
     page.keyboard.press("Control+A")
     first, rest = text[: len(text) // 2], text[len(text) // 2 :]
-    page.keyboard.type(first, delay=pace)
+    page.keyboard.type(first, delay=80)
     page.wait_for_timeout(700)  # long enough for what is there to be translated and played
-    page.keyboard.type(rest, delay=pace)
+    page.keyboard.type(rest, delay=320)  # an answer may come between two letters
 
 
-@pytest.mark.parametrize("pace", [80, 320])
 def test_typing_at_any_pace_ends_with_the_whole_sentence(
-    page, bundled_address: str, bundled: Translator, pace: int
+    page, bundled_address: str, bundled: Translator
 ) -> None:
     page.emulate_media(reduced_motion="no-preference")
     open_at(page, bundled_address, step="3", numbers="cross-4-3-3-3")
     text = "The cat sleeps."
-    type_sentence(page, text, pace)
-    wanted = display_tokens(bundled.trace(text).target_tokens)
+    type_sentence(page, text)
+    wanted = token_names(bundled.trace(text).target_tokens)
     seen = page.locator(".hl-player .hl-unseen td:nth-child(2)")
     until(page, lambda: seen.all_text_contents() == wanted, True)
     until(page, lambda: "All words" in says(page), True)
@@ -212,6 +214,8 @@ def test_at_rest_a_tile_draws_its_own_head_and_the_file_is_named_after_it(
     page.mouse.click(*tile(page, 0, 0))  # a tile shows its own head again
     assert "L1 H1" in says(page)
     assert "ribbons" not in address(page)
+    page.get_by_role("radio", name="encoder").check()  # all of its rows, though there are more
+    expect(page.locator(".hl-player-count")).to_have_text("all")
     page.emulate_media(reduced_motion="no-preference")
     no_traceback(page)
 
@@ -235,7 +239,7 @@ def test_a_ribbon_opens_its_numbers_in_the_picture(
     weights = trace.cross[3, 2, 2]
     rows = panel.locator("tbody tr").all()
     here = panel.locator("tr.hl-here td").all_text_contents()
-    assert here[0] == display_tokens(trace.source_tokens)[2]
+    assert here[0] == token_names(trace.source_tokens)[2]
     assert float(here[3]) == pytest.approx(weights[2], abs=1e-3)
     shown = [float(row.locator("td").nth(3).text_content()) for row in rows]
     assert shown == pytest.approx(sorted(weights, reverse=True)[: len(rows)], abs=1e-3)
@@ -279,10 +283,13 @@ def test_break_it_removes_heads_in_the_picture(
     with removals(bundled, [Removal(*head) for head in order]):
         text = bundled.translate(TEXT).text
         after = bundled.trace(TEXT, target=trace.target).log_probs.sum()
-    assert text != trace.target  # it stops at the first number of heads that changes a word
+    # it stops at the first number of heads that changes the text plainly
+    words = [word.strip(".,") for word in trace.target.split()]
+    left = [word.strip(".,") for word in text.split()]
+    assert len([word for word in words if word not in left]) >= 0.2 * len(words)
     assert f"→ {after:.2f}".replace("-", "−") in control
     times = np.exp(trace.log_probs.sum() - after)
-    assert f"{float(f'{times:.2g}'):g} times less probable" in control
+    assert f"{float(f'{times:.2g}'):,g} times less probable" in control
     assert text in says(page)
     file, svg = saved_svg(page)
     assert f"without-{removed}-head" in file
@@ -292,15 +299,29 @@ def test_break_it_removes_heads_in_the_picture(
     assert any(word.strip(".") in shown for word in new)
     # the slider goes back, and the end of it takes all of it away
     slider = page.get_by_role("slider", name="Heads removed")
+    for fewer in range(removed - 1, 0, -1):  # through rows of other lengths
+        slider.press("ArrowLeft")
+        expect(count).to_contain_text(f"{fewer} of 24")
     slider.press("Home")
     expect(count).to_contain_text("0 of 24")
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("button", name="Break it")).to_be_visible()
     until(page, lambda: "break" in address(page), False)
-    # a link opens it with as many heads, and another sentence begins whole
+    # a link opens it with as many heads as there are, and another sentence begins whole
+    open_at(page, bundled_address, **{"break": "999"})
+    until(page, lambda: "of 24" in (controlled() or ""), True)
     open_at(page, bundled_address, **{"break": "3"})
     expect(count).to_contain_text("3 of 24")
     until(page, lambda: "5 draws" in (controlled() or ""), True)
+    # the way on and back keeps the head that is chosen here
+    page.mouse.click(*tile(page, 3, 5))
+    onward = page.get_by_role("link", name="How one head computes")
+    until(page, lambda: "layer=4&head=6" in (onward.get_attribute("href") or ""), True)
+    onward.click()
+    page.get_by_role("link", name="Break it").click()
+    until(page, lambda: address(page).get("watched"), "cross-4-6")
+    open_at(page, bundled_address, **{"break": "3"})
+    expect(count).to_contain_text("3 of 24")
     # a step is one of the whole model
     page.get_by_role("button", name="One step back").click()
     expect(page.get_by_role("button", name="Break it")).to_be_visible()

@@ -82,12 +82,19 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     browser, bundled_address
 ):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    serious = {}
+    serious, faults = {}, []
+    page.on("pageerror", lambda error: faults.append((page.url, str(error))))
+    page.on(
+        "console",
+        lambda message: (
+            faults.append((page.url, message.text)) if message.type == "error" else None
+        ),
+    )
     for number, path in enumerate(PAGE_TITLES):
         view = measured(page, bundled_address, path)
         assert view.top <= 0.6 * 720, path
         assert view.foot <= 720, path
-        assert view.shift < 0.1, (path, view.shift)  # below 0.05 where a page is opened anew
+        assert view.shift < 0.05, (path, view.shift)
         assert len(view.names) <= MAX_STOPS, (path, view.names)
         expect_low(page)
         # all that copies, learns and goes elsewhere comes before the sentence
@@ -100,6 +107,7 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
+    assert faults == []
     page.set_viewport_size({"width": 1280, "height": 720})
     # the box grows with the sentence
     open_("masks", text=TEXT)
@@ -178,7 +186,7 @@ COVERED = """() => {
 }"""
 
 
-def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
+def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
     main = "document.querySelector('[data-testid=stMain]')"
     for path, key in (("", "player"), ("heads", "heads-map")):
         page = phone(path, text=SENTENCE)
@@ -187,6 +195,8 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
         # a line of its own, which it shares with its label
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
         assert width > 270
+    for path in ("heads", "roles"):
+        assert measured(page, bundled_address, path).shift < 0.05, path
     for path in ("masks", "roles"):
         choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
         choices.nth(2).wait_for()

@@ -1,8 +1,8 @@
-"""A small site in a real Chromium, as files and without a network: every page, link and card."""
+"""A small site in a real Chromium, as files and from a server: pages, the model, a lesson."""
 
 import re
 import runpy
-from html import escape
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,10 @@ from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
-from viz.draw.formatting import format_difference
-from viz.sentence_parts import COSTLIEST
 from viz.site import __main__
+from viz.site.lesson_page import lesson_page
+from viz.site.live_page import LESSON_PAGE
+from viz.site.serve import server_of
 
 pytestmark = pytest.mark.browser
 
@@ -36,21 +37,67 @@ def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     lines = folder / "lines.txt"
     long = "a dog " * 110
     lines.write_text(f"{SENTENCE}\tNote {EVIL}\n\nEin Hund {EVIL}\n{long}\n", "utf-8")
-    command = ["--out", str(folder / "out"), "--sentences", str(lines)]
+    command = ["--out", str(folder / "out"), "--stored", str(lines), "--int8"]
     assert __main__.main([*command, "--checkpoint", str(trained_folder)]) == 2  # line 4 is too long
+    # answers of the bundled model, and no model in the page
+    lesson = lesson_page(None).html
+    (folder / "out" / LESSON_PAGE).write_text(lesson, "utf-8")
     return folder / "out"
 
 
 @pytest.fixture(scope="module")
-def tab(browser):
-    page = browser.new_page(offline=True, viewport={"width": 390, "height": 844})
+def served(site: Path):
+    with server_of(site, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def watched(page):
+    """Collect what a page says in its console, and what it asks for."""
     page.messages, page.asked = [], []
     page.on("console", lambda message: page.messages.append(message.text))
     page.on("pageerror", lambda error: page.messages.append(str(error)))
     page.on("dialog", lambda dialog: page.messages.append(dialog.message))
     page.on("request", lambda request: page.asked.append(request.url))
+    return page
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    page = watched(browser.new_page(offline=True, viewport={"width": 390, "height": 844}))
     yield page
     page.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """A visitor whose browser has kept nothing yet."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    yield watched(context.new_page())
+    context.close()
+
+
+def live(page, address: str = "") -> None:
+    """Wait until the model of a page is there, and its pictures are drawn."""
+    if address:
+        page.goto(address)
+    begun = "performance.getEntriesByName('live').length"
+    until(page, lambda: page.evaluate(begun) > 0, True)
+
+
+def translation(page) -> str:
+    """Return the translation as it is read out."""
+    return page.locator("#translation [aria-live]").text_content()
+
+
+def says(page, element: str, words: str) -> None:
+    """Wait until an element has these words."""
+    until(page, lambda: words in page.locator(element).inner_text(), True)
+
+
+def words(text: str) -> set[str]:
+    return {*re.findall(r"\w+", text)}
 
 
 def test_every_page_is_drawn_from_a_file_alone_and_every_link_leads_to_one(site, tab):
@@ -65,56 +112,148 @@ def test_every_page_is_drawn_from_a_file_alone_and_every_link_leads_to_one(site,
         assert tab.title()
         assert tab.locator("meta[name=description]").get_attribute("content")
         assert tab.evaluate("document.documentElement.scrollWidth") == 390
-        assert tab.locator("[data-picture]:visible > .hl").count() > 0
+        assert tab.locator("canvas:visible").count() > 0
         links = tab.eval_on_selector_all("a[href]", "links => links.map((a) => a.href)")
         assert all(link.startswith(f"{site.as_uri()}/") for link in links)
         todo += [Path(link).name for link in links]
     pages = {path.name for path in site.glob("*.html")}
-    assert seen == pages == {"index.html", "lesson-attention.html", "en-1.html", "en-3.html"}
+    assert seen == pages == {"index.html", LESSON_PAGE}
+    text = (site / "index.html").read_text("utf-8")
+    assert EVIL not in text
+    tab.goto((site / "index.html").as_uri())
+    drawn(tab)
+    assert "headlight site --serve" in tab.locator("#state").inner_text()
+    tab.locator("#examples").select_option(index=2)  # the other stored sentence
+    until(tab, lambda: "text=Ein+Hund" in tab.url, True)
+    assert tab.locator("#text").input_value() == f"Ein Hund {EVIL}"
     assert tab.messages == []
     assert all(address.startswith(f"{site.as_uri()}/") for address in tab.asked)
-    for name in ("index.html", "en-3.html"):
-        text = (site / name).read_text("utf-8")
-        assert "default-src 'none'" in text
-        assert EVIL not in text
-        assert escape(EVIL) in text
 
 
 def test_a_page_in_the_documentation_shows_the_part_of_its_address_alone(site, tab):
-    live = runpy.run_path(str(ROOT / "docs" / "live.py"))["FRAMES"]
-    frames = [f'<iframe src="{page}#{part}"></iframe>' for page, part, _ in live.values()]
-    (site / "frames.htm").write_text(f"<!doctype html>{''.join(frames)}")
+    frames = runpy.run_path(str(ROOT / "docs" / "live.py"))["FRAMES"]
+    html = [f'<iframe src="{page}#{part}"></iframe>' for page, part, _ in frames.values()]
+    (site / "frames.htm").write_text(f"<!doctype html>{''.join(html)}")
     tab.goto((site / "frames.htm").as_uri())
-    for frame, (_, part, _) in zip(tab.frames[1:], live.values(), strict=True):
+    for frame, (_, part, _) in zip(tab.frames[1:], frames.values(), strict=True):
         drawn(frame)
         parts = frame.locator("header, main > section, #lesson, footer").filter(visible=True)
         assert parts.evaluate_all("parts => parts.map(({ id }) => id)") == [part]
     assert tab.messages == []
 
 
-def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Translator):
-    trace = translator.trace_of(translator.translate(SENTENCE))
-    order = removal_order(translator.model, trace, length=COSTLIEST)
-    tab.goto((site / "en-1.html").as_uri())
-    drawn(tab)
-    buttons = tab.locator(".choices button")
-    for number, heads in enumerate([[head] for head in order] + [order]):
-        changed = effect(translator, trace, [Removal(*head) for head in heads])
-        buttons.nth(number).press("Enter")
-        after, before = (float(x.log_probs.sum()) for x in (changed.after, trace))
-        cost = format_difference(after, before)
-        assert buttons.nth(number).locator("small").inner_text() == cost
-        written = tab.locator(".without:visible .translation").evaluate(
-            "text => { const copy = text.cloneNode(true);"
-            " copy.querySelectorAll('del, .headlight-unseen').forEach((part) => part.remove());"
-            " return copy.textContent; }"
+def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, visit, trained_folder):
+    translator = Translator.load(trained_folder)
+    visit.goto(served)
+    live(visit)
+    text = "My brother sings in the garden."
+    whole = translator.translate(text)
+    visit.locator("#text").fill("")
+    visit.locator("#text").press_sequentially(text)
+    until(visit, lambda: translation(visit), whole.text)
+    # a head that is removed by a click on its map is crossed out, and the words follow
+    visit.get_by_label("Click a small map").check()
+    map_ = visit.get_by_role("gridcell", name="cross-attention, layer 2, head 1")
+    map_.press("Enter")
+    without = effect(translator, translator.trace_of(whole), [Removal("cross", 1, 0)])
+    until(visit, lambda: translation(visit), without.translation.text)
+    bold = {*visit.locator("#translation b").all_inner_texts()}
+    assert bold >= words(without.translation.text) - words(whole.text)
+    assert "switched off" in map_.get_attribute("aria-label")
+    # the address keeps sentence and removal
+    until(visit, lambda: "removed=cross-2-1" in visit.url, True)
+    visit.reload()
+    live(visit)
+    until(visit, lambda: translation(visit), without.translation.text)
+    assert visit.locator("#text").input_value() == text
+    visit.get_by_role("button", name="Give all heads back").press("Enter")
+    until(visit, lambda: translation(visit), whole.text)
+    # the first head of the order is that of Python
+    visit.get_by_role("button", name="Break it").press("Enter")
+    (first,) = removal_order(translator.model, translator.trace_of(whole), length=1)
+    name = f"L{first.layer + 1} H{first.head + 1}"
+    control = visit.locator(".hl-break-control")
+    until(visit, lambda: name in control.inner_text(), True)
+    visit.get_by_role("button", name="Restore").press("Enter")
+    # a word is replaced by its first alternative
+    word = visit.locator("#translation button").nth(1)
+    word.press("Enter")
+    card = visit.locator(".hl-card [role=option]").first
+    label = card.locator(".hl-card-name").inner_text().strip("\u2068\u2069·")
+    word.press("Enter")
+    until(visit, lambda: translation(visit) != whole.text, True)
+    assert label in translation(visit)
+    # a painted row of a head counts
+    visit.locator("#text").fill(f"{text} ")
+    until(visit, lambda: translation(visit), whole.text)
+    visit.get_by_label("Edit the attention").check()
+    square = visit.locator(".hl-explorer-open .hl-scroll canvas").first
+    square.scroll_into_view_if_needed()
+    size = square.bounding_box()
+    visit.mouse.click(size["x"] + size["width"] / 2, size["y"] + size["height"] * 0.6)
+    until(visit, visit.get_by_role("button", name="Undo all edits").is_visible, True)
+    assert visit.messages == []
+    assert all(address.startswith(served) for address in visit.asked)
+
+
+def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served, visit):
+    live(visit, f"{served}?head=cross-9-9&removed=cross-1-77")
+    says(visit, "#warning", "cross-9-9")
+    canvases = visit.locator(":is(#watch, #explorer) canvas:visible")
+    pictures = canvases.count()
+    for text, words in {
+        "x" * 2001: "2,001",
+        "": "empty",
+        "Der Hund ist nicht hier": "German",
+        "\ud800": "broken",
+    }.items():
+        visit.locator("#text").evaluate(
+            "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')); }",
+            text,
         )
-        assert written.split() == (changed.translation.text or "(nothing)").split()
-    buttons.first.press("Enter")
-    kind, layer, head = order[0]
-    title = tab.locator(".hl-explorer-open h3").first.inner_text()
-    assert title.startswith(f"L{layer + 1} H{head + 1}")
-    assert tab.locator(".hl-explorer-open h3").first.get_attribute("data-kind") == kind
+        says(visit, "#warning", words)
+    assert canvases.count() == pictures > 3
+    assert visit.messages == []
+
+
+def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
+    for missing, words in (("caches", "at each visit"), ("Worker", "no Web Workers")):
+        visit.add_init_script(f"delete window.{missing};")
+        visit.goto(served)
+        says(visit, "#state", words)
+        assert visit.locator("#watch canvas").count() > 0
+    assert visit.locator("#text").get_attribute("readonly") is not None
+
+
+def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_part(served, visit):
+    # the connection is cut, and then it is there again
+    visit.route("**/*.bin", lambda route: route.abort())
+    visit.goto(served)
+    again = visit.get_by_role("button", name="Try again")
+    until(visit, again.is_visible, True)
+    assert visit.locator("#watch canvas").count() > 0
+    visit.unroute("**/*.bin")
+    again.click()
+    live(visit)
+    # a damaged part of the cache is fetched once more
+    damage = """async () => {
+        const [name] = (await caches.keys()).filter((name) => name.includes("en-de"));
+        const cache = await caches.open(name);
+        const [first] = await cache.keys();
+        await cache.put(first, new Response("damaged"));
+    }"""
+    visit.evaluate(damage)
+    visit.asked.clear()
+    visit.reload()
+    live(visit)
+    assert sum(address.endswith(".bin") for address in visit.asked) == 1
+    # without a network the visitor finds all again
+    visit.context.set_offline(True)
+    visit.reload()
+    live(visit)
+    visit.locator("#text").fill("The baker waits.")
+    until(visit, lambda: "source" not in translation(visit) and bool(translation(visit)), True)
+    visit.context.set_offline(False)
 
 
 def test_a_report_has_the_same_parts_and_its_pictures_are_named_after_their_heads(
@@ -147,7 +286,7 @@ def test_a_report_has_the_same_parts_and_its_pictures_are_named_after_their_head
 
 
 def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
-    tab.goto((site / "lesson-attention.html").as_uri())
+    tab.goto((site / LESSON_PAGE).as_uri())
     drawn(tab)
     card = tab.locator(".card:visible")
 
@@ -190,7 +329,7 @@ def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
     card.locator("summary").press("Enter")
     assert card.locator(".without:visible").count() == 1
     # none of the answers stands in the page as text
-    text = (site / "lesson-attention.html").read_text("utf-8")
+    text = (site / LESSON_PAGE).read_text("utf-8")
     assert {*re.findall(r"data-answer>(.*?)<", text)} == {""}
     assert "English both" not in re.sub(r"<label>.*?</label>", "", text)
     assert tab.messages == []

@@ -213,6 +213,7 @@ def test_an_error_in_a_csv_names_the_line_where_it_begins(
         text_folders.DataFolder(tmp_path).read()
 
 
+@pytest.mark.slow
 def test_line_feeds_in_cells_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").write_text(('"' + "\n" * 99_000 + '"\tb\n') * 40)
     began = time.process_time()

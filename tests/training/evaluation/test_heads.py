@@ -12,6 +12,7 @@ from training import evaluate
 from training.data import corpus
 from training.evaluation import heads
 from transformer import CheckpointError, Translator, kinds
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads import head, importance, removal
 from transformer.analysis.heads import means as means_file
 from transformer.corpus import corpus_roles, head_report
@@ -75,6 +76,27 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
     assert gradients == sorted(gradients)
 
 
+def test_examples_have_the_score_of_their_role_on_the_models_own_translation(
+    measured, model, translator
+) -> None:
+    report = head_report.read(measured / "model", model.config)
+    assert report is not None
+    seen = set()
+    for figures in report.heads:
+        role = figures.role or "confidence"
+        for source, target, score in figures.examples if role in corpus_roles.ROLES else ():
+            trace = translator.trace(source)
+            assert trace.target == target
+            axes = by_pieces(trace, figures.place.kind)
+            values = corpus_roles.measure_sentence(
+                axes, figures.place.kind, [0] * len(axes.labels.keys)
+            ).values
+            assert score == pytest.approx(values[role][figures.place[1:]], rel=1e-4)
+            seen.add(role)
+    assert seen
+
+
+@pytest.mark.slow
 def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     model = translator.model
     means = means_file.read_means(measured / "model", model.config)

@@ -1,6 +1,7 @@
 """A translation of what the model does not know says so; one of what it knows does not."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,25 @@ def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -
     assert (
         f"log probability is −{-per_piece:.2f} per subword, usually above −{-least:.2f}" in notice
     )
-    assert notice.endswith(f"made for {bundled.domain.made_for}.")
+    assert f"made for {bundled.domain.made_for}. " in notice
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Twas brillig and the slithy toves.", ["brillig", "slithy"]),
+        ("asdfgh", ["asdfgh"]),
+        ("qwxz " * 5, ["qwxz"] * domain.MOST_CUT),
+        ("brillig" * 30, ["brilligbrilligbrilli…rilligbrilligbrillig"]),
+        ("Cat", []),  # two pieces say nothing: many words that the model knows have two
+    ],
+)
+def test_a_notice_names_the_words_that_the_model_reads_in_parts(bundled, text, named) -> None:
+    (notice,) = (notice for notice in bundled.translate(text).notices if "unsure" in notice)
+    parts = notice.partition(bundled.domain.made_for)[2]
+    assert re.findall("“\u2068(.*?)\u2069”", parts) == named
+    if "slithy" in named:
+        assert "br·ill·ig" in parts
 
 
 def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> None:

@@ -153,7 +153,7 @@ def test_a_pointer_of_git_lfs_is_no_damaged_file(
         "translate --align --reverse {} A.",
         "report --checkpoint {} A. -o page",
         "report --checkpoint {} --lines text -o page",
-        "site --checkpoint {} --sentences text --out new",
+        "site --checkpoint {} --stored text --out new",
         "lessons check --checkpoint {} text",
         "lessons puzzles --checkpoint {} -o page",
         "export marian --checkpoint {} --out new",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 ENTRANCES = [
     *(["headlight", name] for name in ("app", "translate")),

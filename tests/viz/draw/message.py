@@ -38,11 +38,6 @@ def decode(content):
     return message, own
 
 
-def colors_of(message):
-    """Light, then dark."""
-    return np.stack([message["palette"]["light"], message["palette"]["dark"]])
-
-
 def unpacked_message(text):
     """The message that a saved page carries as text."""
     return decode(gzip.decompress(base64.b64decode(text)))[0]

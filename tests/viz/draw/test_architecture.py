@@ -1,13 +1,12 @@
 """The bytes of the drawing: each value under its own name, in its own colour."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.viz.draw.message import colors_of, decode
+from tests.viz.draw.message import decode
 from transformer import TransformerConfig
 from transformer.text.languages import OURS
 from viz.draw.architecture import (
@@ -21,9 +20,7 @@ from viz.draw.palette import (
     COLOR,
     END,
     difference_levels,
-    difference_table,
     largest_colour,
-    table,
 )
 from viz.pages.architecture.boxes import model_boxes
 
@@ -60,11 +57,6 @@ def test_each_box_has_its_words_and_its_values() -> None:
     np.testing.assert_array_equal(cross, np.rint(255 * PATTERN).astype(np.uint8))
     sizes = [[box[name] for name in ("maps", "rows", "columns")] for box in meta["boxes"]]
     assert sizes == [[0, 0, 0], [1, 4, 6], [2, 3, 4]]
-    assert [*meta["palettes"]] == [*COLOR, "difference"]
-    for name, palette in meta["palettes"].items():
-        colors = partial(table, name) if name in COLOR else difference_table
-        for theme in ("light", "dark"):
-            np.testing.assert_array_equal(palette[theme], colors(theme))
 
 
 def test_colours_run_around_0_to_the_end_and_stay_there() -> None:
@@ -113,8 +105,6 @@ def test_a_tensor_travels_exactly() -> None:
     assert (meta["rows"], meta["columnNames"]) == (["The", "d", "·og", "</s>"], None)
     assert meta["end"] == pytest.approx(np.quantile(np.abs(VALUES), END))
     np.testing.assert_array_equal(arrays["values"], VALUES)
-    tables = [difference_table("light"), difference_table("dark")]
-    np.testing.assert_array_equal(colors_of(meta), tables)
     columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
     meta, _ = decode(encode_strip(VALUES, list("abcd"), title="Linear", columns=columns))
     assert meta["columnNames"] == ["Der", "Hund", "·e", "</s>", "a", "."]

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from tests.viz.draw.message import colors_of, decode
+from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map, encode_ribbons
-from viz.draw.palette import difference_table, head_colors, table
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 WEIGHTS = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
@@ -18,12 +17,12 @@ def plain(text):
 
 def unpack(content):
     meta, arrays = decode(content)
-    return meta, colors_of(meta), arrays["weights"]
+    return meta, arrays["weights"]
 
 
 def test_the_map_carries_the_exact_weights_in_reading_order():
     reads = ("<s>", "▁Zwei", "▁Hun")
-    header, colors, weights = unpack(
+    header, weights = unpack(
         encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=reads, languages=OURS)
     )
     assert header["note"] == "The weights of each row sum to 1."
@@ -31,20 +30,17 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
     assert [plain(name) for name in header["rowNames"]] == [
-        "reads “<s>” and predicts “Zwei”",
+        "reads “start” and predicts “Zwei”",
         "reads “Zwei” and predicts “Hun”",
         "reads “Hun” and predicts “·de”",
     ]
-    assert (colors[0] == table("cross", "light")).all()
-    assert (colors[1] == table("cross", "dark")).all()
 
 
-def test_a_difference_comes_with_its_own_colors_and_its_own_note():
-    header, colors, weights = unpack(
+def test_a_difference_comes_with_its_own_note():
+    header, weights = unpack(
         encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1, languages=OURS)
     )
     assert weights.tolist() == (-WEIGHTS).tolist()
-    assert (colors == [difference_table("light"), difference_table("dark")]).all()
     assert header["note"] == "Each square is first minus second; rows sum to 0."
     assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
 
@@ -68,7 +64,6 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["from"] == 0.01
-    assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
         "German: next word predicted",
         "English: where it looks",

@@ -153,7 +153,7 @@ def test_the_second_text_begins_at_its_own_word_and_token():
 
 
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
-    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    monkeypatch.setattr(explorer, "WHOLE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
     kinds: tuple[Kind, ...] = ("cross", "encoder_self")
     encoded = encode_page(

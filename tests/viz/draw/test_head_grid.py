@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.viz.draw.message import colors_of, decode
+from tests.viz.draw.message import decode
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import Labels
 from viz.draw.head_grid import GridPart, click_of, encode_grid, head_of
-from viz.draw.palette import table
 from viz.draw.wire import to_bytes
 
 GERMAN, ENGLISH = ("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs")
@@ -18,8 +17,7 @@ CROSS, SELF = Labels(GERMAN, ENGLISH), Labels(ENGLISH, ENGLISH)
 def unpack(content):
     meta, _ = decode(content)
     parts = {part["kind"]: part for part in meta["parts"]}
-    colors = {kind: colors_of(part) for kind, part in parts.items()}
-    return meta, colors, {kind: part["weights"] for kind, part in parts.items()}
+    return meta, {kind: part["weights"] for kind, part in parts.items()}
 
 
 def part_of(kind="cross", labels=CROSS, layers=2, heads=3, **options):
@@ -36,12 +34,11 @@ def long_part(queries, keys, at, kind="cross"):
     return GridPart(kind, weights, labels)
 
 
-def test_each_part_has_its_own_colors_and_one_byte_a_weight():
+def test_each_part_has_one_byte_a_weight():
     parts = [part_of("encoder_self", SELF), part_of()]
     packet = encode_grid(parts, selected=Head("cross", 1, 2))
-    header, colors, levels = unpack(packet)
+    header, levels = unpack(packet)
     for part, entry in zip(parts, header["parts"], strict=True):
-        assert (colors[part.kind] == [table(part.kind, "light"), table(part.kind, "dark")]).all()
         assert (levels[part.kind] == np.rint(part.weights * 255)).all()
         assert (entry["kind"], entry["layers"], entry["heads"]) == (part.kind, 2, 3)
     second = header["parts"][1]
@@ -52,7 +49,7 @@ def test_each_part_has_its_own_colors_and_one_byte_a_weight():
 @pytest.mark.parametrize(("queries", "keys"), [(300, 200), (128, 385)])
 def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
     for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
-        header, _, levels = unpack(encode_grid([long_part(queries, keys, at)]))
+        header, levels = unpack(encode_grid([long_part(queries, keys, at)]))
         (entry,) = header["parts"]
         down, across = entry["block"]  # of a short map, each cell is itself
         assert (entry["rows"], entry["columns"]) == (-(-queries // down), -(-keys // across))
@@ -68,7 +65,7 @@ def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
     weights[0, 0, 10, 1], weights[0, 0, 11, 2], weights[0, 0, 12, 3] = 0.5, 0.9, 0.8
     labels = Labels(("a",) * 300, ("b",) * 4)
     parts = [GridPart("cross", weights, labels), GridPart("encoder_self", weights, labels)]
-    header, _, levels = unpack(encode_grid(parts, selected=Head("cross", 0, 0), step=10))
+    header, levels = unpack(encode_grid(parts, selected=Head("cross", 0, 0), step=10))
     cross, encoder = header["parts"]
     assert cross["block"] == [3, 1]  # rows 9, 10 and 11
     assert np.argwhere(levels["cross"][0, 0]).tolist() == [[3, 1]]
@@ -83,7 +80,7 @@ def test_roles_and_values_travel_as_they_are_read():
     roles = [["", "one-to-one", ""], ["", "", "<b>"]]
     part = part_of(roles=roles, values=values)
     order = [Head("cross", 1, 2), Head("cross", 0, 1)]
-    header, _, _ = unpack(encode_grid([part], order=order, crossed=order[:1], step=1))
+    header, _ = unpack(encode_grid([part], order=order, crossed=order[:1], step=1))
     assert header["parts"][0]["roles"] == roles
     assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
     assert header["order"] == [list(head) for head in order]

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tests.viz.draw.message import colors_of, decode
+from tests.viz.draw.message import decode
 from transformer import TransformerConfig, kinds
 from transformer.paper import arithmetic, scaling
 from viz.draw.inside_head import (
@@ -15,7 +15,7 @@ from viz.draw.inside_head import (
     encode_inside,
     step_of,
 )
-from viz.draw.palette import COLOR, difference_table
+from viz.draw.palette import COLOR
 from viz.pages.inside import walk
 
 KEYS = ("▁Two", "▁dog", "s")
@@ -54,8 +54,6 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     for name, shape in SHAPES.items():
         assert (arrays[name].shape, arrays[name].dtype) == (shape, np.float32)
         np.testing.assert_array_equal(arrays[name], getattr(numbers(), name))
-    tables = [difference_table("light"), difference_table("dark")]
-    np.testing.assert_array_equal(colors_of(meta), tables)
     assert (meta["component"], meta["title"]) == ("inside_head", "L1 H2 · cross")
     assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")

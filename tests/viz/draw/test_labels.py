@@ -38,7 +38,7 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
     # nothing that is read begins a word
     names = row_names(("<s>", "en"), reads=("<s>", "en"), writes=("en", "▁Schnee"))
     assert [name.replace("\u2068", "").replace("\u2069", "") for name in names] == [
-        "the step that reads “<s>” and predicts “·en”",
+        "the step that reads “start” and predicts “·en”",
         "the step that reads “·en” and predicts “Schnee”",
     ]
 

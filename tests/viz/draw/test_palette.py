@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.browser_colors import browser_table, head_colors
 from viz.draw import palette
 
 EVERY = [(kind, theme) for kind in palette.COLOR for theme in palette.ENDS]
@@ -13,6 +14,7 @@ def test_a_scale_is_even_in_lightness_and_goes_through_the_color_of_its_kind_in_
     kind, theme
 ):
     colors = palette.table(kind, theme)
+    assert (browser_table(kind, theme) == colors).all()
     assert colors.shape == (256, 3)
     lightness, green, yellow = palette.oklab(colors / 255).T
     # even to half a step of the eight bits that a screen has
@@ -68,7 +70,7 @@ def apart(colors, others):
 
 @pytest.mark.parametrize(("kind", "theme"), EVERY)
 def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
-    colors = palette.head_colors(kind, theme)
+    colors = head_colors(kind, theme)
     assert len(colors) == 8
     assert colors[0] == palette.COLOR[kind]
     numbers = [list(bytes.fromhex(color[1:])) for color in colors]
@@ -83,7 +85,7 @@ def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
 
 @pytest.mark.parametrize("theme", palette.ENDS)
 def test_a_difference_is_as_light_on_both_sides_and_grey_in_the_middle(theme):
-    colors = palette.difference_table(theme)
+    colors = browser_table("difference", theme)
     lightness = palette.oklab(colors / 255)[:, 0]
     first, last = palette.ENDS[theme]
     expected = first + (last - first) * np.minimum(np.abs(np.arange(256) - 128) / 127, 1)

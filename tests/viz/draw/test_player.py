@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,24 +14,37 @@ from tests.conftest import Pair
 from tests.viz.draw.message import decode
 from transformer import KINDS, AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head
+from transformer.text.languages import OURS
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
 from viz.draw.labels import display_tokens
 from viz.draw.player import (
-    LARGEST,
-    WINDOW,
-    SearchStep,
     TrainingStep,
     encode_learning,
     encode_player,
     head_of,
 )
+from viz.draw.trace_message import LARGEST, WINDOW, SearchStep, about, encode_window
 from viz.draw.watched import OPTIONS, options_of, watched_heads
+from viz.draw.wire import encode
 
-NAMED = {"<s>": "the start token", "</s>": "the end token"}
+NAMED = {
+    "<s>": "start, the mark before the first word",
+    "</s>": "end, the mark after the last word",
+}
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
 SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:2]
+
+
+BESIDE = about(OURS, "a model")
+
+
+def drawn(trace: AttentionTrace, steps: Sequence[SearchStep]) -> bytes:
+    """Encode a player, and the trace that it names."""
+    key, carried = encode_window(trace, steps)
+    player = encode_player(key, BESIDE, selected=watched_heads(trace, ()))
+    return encode({"trace": carried, "player": player})
 
 
 def states(folder: Path, messages: list[bytes]) -> list:
@@ -62,7 +76,7 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
         steps = [SearchStep(*options_of(*part)) for part in zip(
             score.pieces, score.log_probs, score.alternatives, strict=True
         )]  # fmt: skip
-        messages.append(encode_player(trace, steps, selected=watched_heads(trace, ())))
+        messages.append(drawn(trace, steps))
         traces.append(trace)
         scores.append(score)
     players = states(tmp_path, messages)
@@ -103,16 +117,16 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
 
 
 def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(
-    translator: Translator, pairs: list[Pair]
+    translator: Translator, pairs: list[Pair], tmp_path: Path
 ) -> None:
     trace = translator.trace(" ".join(p.english for p in pairs[:8]), target=pairs[0].german * 5)
     steps = [SearchStep((("x", 0.5),), 0)] * len(trace.target_pieces)
     assert len(trace.source_pieces) > WINDOW < len(steps)
-    message = encode_player(trace, steps, selected=watched_heads(trace, ()))
-    shapes = [part["weights"].shape[-2:] for part in decode(message)[0]["kinds"]]
-    assert shapes == [(WINDOW, WINDOW)] * 3
+    sent = decode(encode_window(trace, steps)[1])[0]["trace"]
+    assert [part["weights"].shape[-2:] for part in sent["kinds"]] == [(WINDOW, WINDOW)] * 3
+    (kinds,) = states(tmp_path, [drawn(trace, steps)])
     outside = [len(side) - WINDOW for side in (trace.source_pieces, trace.target_pieces)]
-    assert all(f"{count} subword" in message.decode("utf-8", "ignore") for count in outside)
+    assert all(f"{count} subword" in kinds[0]["outside"] for count in outside)
 
 
 def test_what_was_forced_stands_among_the_options_however_improbable_it_is() -> None:
@@ -134,14 +148,15 @@ def test_a_run_is_shown_step_by_step_and_refused_where_its_shapes_differ(
     steps = [
         TrainingStep(n, trace, f"text {n}") for n, trace in zip((1, 1024), traces, strict=True)
     ]
-    (kinds,) = states(tmp_path, [encode_learning(steps, selected=heads)])
+    message = encode_learning(steps, BESIDE, selected=heads)
+    (kinds,) = states(tmp_path, [encode({"trace": message, "player": message})])
     sentences = [step["says"] for step in kinds[0]["steps"]]
     assert ["1,024" in text and "“text 1024”" in text for text in sentences] == [False, True]
     other = replace(traces[0], cross=traces[0].cross[:1])
     with pytest.raises(InputError, match="different shapes"):
-        encode_learning([steps[0], TrainingStep(2, other, "")], selected=heads)
+        encode_learning([steps[0], TrainingStep(2, other, "")], BESIDE, selected=heads)
     with pytest.raises(InputError, match="no step"):
-        encode_learning([], selected=heads)
+        encode_learning([], BESIDE, selected=heads)
 
 
 def test_what_a_browser_sends_is_checked(translator: Translator, pairs: list[Pair]) -> None:

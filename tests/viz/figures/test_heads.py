@@ -39,8 +39,8 @@ def hot(heatmap):
 def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
     for number, (layer, head) in [(0, (0, 0)), (4, (1, 1))]:
         figure = head_map(planted()[layer, head], QUERIES, KEYS, kind=kind, title="L1 H1")
-        rows = ("Zwei", "Hun", "·de", "&lt;/s&gt;")
-        columns = ("Two", "dogs", "&lt;b&gt;run&lt;/b&gt;", "dogs", "&lt;/s&gt;")
+        rows = ("Zwei", "Hun", "·de", "end")
+        columns = ("Two", "dogs", "&lt;b&gt;run&lt;/b&gt;", "dogs", "end")
         query, key = number % 4, (2 * number + 1) % 5
         (heatmap,) = figure.data
         assert hot(heatmap) == (rows[query], columns[key], pytest.approx(0.9125))
@@ -73,7 +73,7 @@ def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
     row = np.array([0.1, 0.2, 0.3, 0.15, 0.25], np.float32)
     spec = head_bars(row, KEYS, kind="cross").to_dict()
     drawn = next(iter(spec["datasets"].values()))
-    words = ["Two", "dogs", "<b>run</b>", "dogs", "</s>"]
+    words = ["Two", "dogs", "<b>run</b>", "dogs", "end"]
     assert [record["token"] for record in drawn] == words
     assert [record["weight"] for record in drawn] == pytest.approx(row.tolist())
     expression = spec["encoding"]["x"]["axis"]["labelExpr"]
@@ -81,6 +81,7 @@ def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
     assert spec["mark"]["color"] == COLOR["cross"]
 
 
+@pytest.mark.slow
 def test_a_row_and_a_measure_of_more_than_5000_are_drawn():
     """Altair refuses to read longer tables of pandas."""
     spec = head_bars(np.full(5_001, 1 / 5_001), ["a"] * 5_001, kind="cross").to_dict()

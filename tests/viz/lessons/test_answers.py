@@ -4,7 +4,15 @@ from hashlib import sha256
 import pytest
 
 from transformer import InputError
-from viz.lessons.answers import MAX_BYTES, Answers, GivenAnswer, read_answers, write_answers
+from viz.lessons.answers import (
+    MAX_BYTES,
+    Answers,
+    GivenAnswer,
+    Try,
+    file_name,
+    read_answers,
+    write_answers,
+)
 
 ANSWERS = Answers(
     lesson="attention",
@@ -13,7 +21,12 @@ ANSWERS = Answers(
     model="bundled",
     model_sha256="b" * 64,
     reader="Jürgen <b>Ö</b>",
-    answers=(GivenAnswer("7", "7", True), None, GivenAnswer("man\u00a0", "horse", False)),
+    answers=(
+        GivenAnswer("a1", "7", (Try("8", False), Try("7", True)), False),
+        GivenAnswer("b2", "horse", (Try("man\u00a0", False),), False),
+        GivenAnswer("c3", "yes", (Try("no", False), Try("yes", True)), True),
+        GivenAnswer("d4", "0.67", (Try(".67", True),), False),
+    ),
 )
 
 
@@ -21,7 +34,14 @@ def test_a_file_holds_what_was_written(tmp_path):
     path = tmp_path / "answers.json"
     path.write_bytes(write_answers(ANSWERS))
     assert read_answers(path) == ANSWERS
-    assert ANSWERS.right == 1
+    assert (ANSWERS.right, ANSWERS.at_once) == (2, 1)
+    assert [given.mark for given in ANSWERS.answers] == ["✓2", "✗", "?2", "✓"]
+
+
+def test_a_file_has_the_name_of_its_reader():
+    assert file_name("snow.de", "Jürgen <b>Ö") == "snow.de-Jürgen-b-Ö.json"
+    assert file_name("snow.de", "../..\\") == "snow.de-answers.json"
+    assert len(file_name("snow.de", "x" * 100)) < 60
 
 
 def fields():
@@ -32,8 +52,8 @@ def fields():
     ("place", "value"),
     [
         (("reader",), "Jurgen"),
-        (("answers", 2, 2), True),
-        (("answers", 1), ["7", "7", True]),
+        (("answers", 1, 2, 0, 1), True),
+        (("answers", 1), ["b2", "7", [["7", True]], False]),
         (("sha256",), "0" * 64),
     ],
 )
@@ -62,11 +82,12 @@ EVIL = {
     "empty": "",
     "not a number": '{"format": NaN}',
     "nested": "[" * 100_000 + "]" * 100_000,
-    "other format": signed(format=2),
+    "other format": signed(format=3),
     "a long name": signed(reader="x" * 101),
     "a name that moves the cursor": signed(reader="Eva\u001b[2J"),
     "half a character": signed(reader="\ud800"),
-    "a verdict that is a number": signed(answers=[["7", "7", 1]]),
+    "of an older version": signed(format=1, answers=[["7", "7", True], None]),
+    "a verdict that is a number": signed(answers=[["a1", "7", [["7", 1]], False]]),
     "a missing field": json.dumps({k: v for k, v in fields().items() if k != "model"}),
     "large": " " * (MAX_BYTES + 1),
     "binary": bytes(range(256)),

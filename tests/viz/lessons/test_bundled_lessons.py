@@ -25,21 +25,23 @@ from viz.app.chrome import head_picker
 from viz.app.links import navigation
 from viz.draw import caption
 from viz.draw.labels import KINDS_BY_NAME
-from viz.figures.schedule import paper_rate
+from viz.figures.schedule import format_rate, paper_rate
 from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
 from viz.pages import masks, positions, roles, training
 from viz.pages.inside import circuits
-from viz.pages.roles import edges, faithful, pieces
+from viz.pages.roles import edges, pieces
+from viz.pages.training import heads_forming
 
 NAMES = (
     "attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions", "why-there",
 )  # fmt: skip
-LESSONS = {
-    f"{name}.{language}": read_lesson(ASSETS / "lessons" / f"{name}.{language}.md")
-    for name in NAMES
-    for language in get_args(Language)
-}
+LESSONS = [f"{name}.{language}" for name in NAMES for language in get_args(Language)]
+
+
+@cache
+def lesson_of(name: str) -> Lesson:
+    return read_lesson(ASSETS / "lessons" / f"{name}.md")
 
 
 @cache
@@ -143,8 +145,8 @@ def heat_maps(lesson: Lesson) -> None:
     # L3 H1: the vector of </s> is short beside that of dog
     norms = lenses.lens("norm", bundled(), trace, "cross")[2, 0, 2] / trace.cross[2, 0, 2]
     assert norms[-1] < norms[2] / 4
-    # L6 H5: rennt and am look at beach, Strand does not
-    assert [key == 6 for key in trace.cross[5, 4, 3:6].argmax(-1)] == [True, True, False]
+    # L6 H5: läuft and am look at beach, Strand does not
+    assert trace.cross[5, 4, 3:6, 6] == pytest.approx([0.74, 0.96, 0.04], abs=0.005)
     with removal.removed(bundled(), parse_removals("L6 H5 cross", None)[0]):
         assert "auf dem Strand" in bundled().translate(lesson.sentence).text
 
@@ -163,7 +165,12 @@ def learning(lesson: Lesson) -> None:
     assert max(rises, key=rises.__getitem__) == "cross"
     assert rises["encoder_self"] == min(rises.values())
     assert confidence(26_000, "encoder_self") > confidence(1000, "encoder_self") + 0.1
-    assert confidence(1000, "cross") == pytest.approx(confidence(26_000, "cross"), abs=0.05)
+    for step, number in ((1000, 0.62), (26_000, 0.47)):  # as the page has it, without `</s>`
+        value = float(heads_forming.measured(probe(step), "cross", "confidence").mean())
+        assert value == pytest.approx(number, abs=0.005)
+        assert f"{number}" in lesson.cards[6].text.replace(",", ".")
+    rate = paper_rate(np.array([2000]), 256, 2000)[0]
+    assert format_rate(rate) == "1.40e-3"
     assert logged(1000, "validation_bleu") < 10
     assert logged(26_000, "validation_bleu") == pytest.approx(39, abs=0.5)
 
@@ -236,7 +243,7 @@ FACTS: Mapping[str, Callable[[Lesson], None]] = dict(
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_what_a_lesson_says_of_the_model_is_true(name: str) -> None:
-    FACTS[name.partition(".")[0]](LESSONS[name])
+    FACTS[name.partition(".")[0]](lesson_of(name))
 
 
 VALUES: Mapping[str, Callable[[str], bool]] = {
@@ -255,7 +262,6 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     positions.VIEW: {view.key for view in positions.PAGE.views}.__contains__,
     navigation.VIEW: roles.VIEWS.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
-    "faithful_test": faithful.TESTS.__contains__,
     training.VIEW: training.VIEWS.__contains__,
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
@@ -272,7 +278,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name: str) -> None:
-    lesson = LESSONS[name]
+    lesson = lesson_of(name)
     for asked in lesson.cards:
         assert asked.view is not None
         for field, value in parse_qsl(urlsplit(asked.view.url).query):
@@ -289,7 +295,7 @@ def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_languages_have_the_same_cards(name: str) -> None:
-    english, german = (LESSONS[f"{name}.{language}"] for language in ("en", "de"))
+    english, german = (lesson_of(f"{name}.{language}") for language in ("en", "de"))
     assert (english.sentence, english.minutes) == (german.sentence, german.minutes)
     assert [shape(card) for card in english.cards] == [shape(card) for card in german.cards]
 

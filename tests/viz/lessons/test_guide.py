@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
+from transformer.files.installed import ASSETS
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import grading, lesson, reading
 from viz.lessons.measures import MEASURES
@@ -40,6 +41,7 @@ def test_the_tables_list_what_there_is():
 def test_its_lesson_is_one_whose_answers_can_be_computed(bundled):
     (text,) = re.findall(r"^````markdown\n(.*?)^````", GUIDE, re.DOTALL | re.MULTILINE)
     entries = list(grading.answer_key(reading.parse_lesson("snow", text, "snow.md"), bundled))
+    assert text == (ASSETS / "lessons" / "new.en.txt").read_text("utf-8")
     assert [entry.problem for entry in entries] == ["", ""]
     assert not any([*slips(card, sentence)] for card, sentence, *_ in entries if sentence)
     answers = [entry.answer.text for entry in entries if entry.answer]

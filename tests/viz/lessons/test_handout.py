@@ -1,8 +1,11 @@
 import re
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import segno
 
+from viz.lessons.classroom import class_link
 from viz.lessons.grading import Answer, answer_key
 from viz.lessons.handout import handout
 
@@ -26,6 +29,22 @@ def test_questions_come_first_and_their_answers_on_a_new_page(page):
     assert [right[number] for number in "123"] == ["horse", "7", "Eva"]
     assert "Auf <strong>horse</strong>." in answers
     assert re.findall(r"Satz</b> (.+?) →", answers)[:2] == ["A man rides a horse.", "A dog sleeps."]
+
+
+def test_with_a_host_it_has_whole_addresses_and_a_code_for_the_class(lesson, bundled):
+    host = "http://192.168.1.5:8501/base"
+    page = handout(lesson, list(answer_key(lesson, bundled)), "", host)
+    assert f"{host}/heads?kind=cross-attention&amp;layer=4&amp;head=5&amp;lesson=heads.de" in page
+    assert f"{host}/roles?text=A+dog+sleeps.&amp;roles_view=Remove+heads" in page
+    link = class_link(lesson, host)
+    size = segno.make(link, micro=False).symbol_size(scale=4)[0]
+    assert f'<svg width="{size}" height="{size}"' in page
+    assert parse_qs(urlsplit(link).query)["class"] == ["1"]
+    assert not re.search(r"<script|<img|\bsrc=|href=|url\(", page)
+
+
+def test_numbers_are_written_as_in_the_language_of_the_lesson(page):
+    assert re.search(r'id="answer-6">.*?class="right">−?\d+,\d\d</p>', page, re.DOTALL)
 
 
 def test_nothing_in_it_is_interpreted_or_fetched(page, lesson, bundled):

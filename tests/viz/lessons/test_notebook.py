@@ -9,7 +9,7 @@ from viz.notebook import HtmlFrame
 def test_the_cells_compute_the_answers(lesson, bundled):
     key = list(answer_key(lesson, bundled))
     content = json.loads(notebook(lesson, key))
-    assert content["cells"][0]["source"][0] == "# Köpfe \\<b\\>\\&amp\\;\n"
+    assert content["cells"][0]["source"][0] == "# Köpfe \\<b\\>\\&amp;\n"
     assert (content["nbformat"], content["nbformat_minor"]) == (4, 5)
     cells = content["cells"]
     assert len({cell["id"] for cell in cells}) == len(cells)

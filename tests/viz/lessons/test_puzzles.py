@@ -1,5 +1,7 @@
 """The puzzles that come with the app have the answers that the code finds for them."""
 
+import math
+import random
 import re
 
 import pytest
@@ -33,6 +35,28 @@ def test_exactly_the_expected_choice_is_right(bundled, card):
         assert right == [choice.text for choice in card.choices if choice.right]
     else:
         assert card.answer.measure == "least certain"
+
+
+def test_each_has_a_hint_and_a_reason_of_its_question():
+    for card in CARDS:
+        assert card.light
+        assert card.hint
+        assert card.reveal
+    for name in ("link", "before", "end"):  # what the reason says is how the choices are chosen
+        kind, reason = puzzles.PUZZLE_KINDS[name], writing._CARDS[name][4]
+        assert re.findall(r"0\.\d", reason) == [f"{kind.clear}", f"{kind.faint}"]
+    assert math.exp(-puzzles.PUZZLE_KINDS["uncertain"].clear) < 0.75
+
+
+def test_none_of_the_others_stands_last(bundled, monkeypatch):
+    values = {"neither": 0.0, "encoder": 0.0, "decoder": 1.0}
+    kind = puzzles.PUZZLE_KINDS["positions"]._replace(values=lambda *_: values)
+    monkeypatch.setattr(puzzles, "PUZZLE_KINDS", {"positions": kind})
+    sentence = measures.Sentence(bundled, bundled.trace("A dog sleeps."))
+    for seed in range(8):
+        puzzle = puzzles._find(sentence, "positions", random.Random(seed))
+        assert puzzle is not None
+        assert puzzle.choices[-1] == "neither"
 
 
 def test_they_are_varied_and_two_a_kind_have_two_answers():

@@ -69,6 +69,7 @@ def named(path, translator):
         ("“Pferd” look at most", "“pferd” look at most", 18, "“pferd” is not in"),
         ("reitet auf", "rennt auf", 22, "“rennt auf einem Pferd” is not in"),
         ("row “rides”", "row “reitet”", 37, "“reitet” is not a row"),
+        ("row “rides”", "rows “man” (Mann) and “reitet”", 37, "“reitet” is not a row"),
         ("encoder L6 H8", "encoder L6 H9", 13, "L6 H9"),
         ("in L4 H5?", "in L7 H5?", 18, "L7 H5"),
         ("encoder L1 H1", "encoder L0 H1", 28, "L0 H1"),
@@ -92,6 +93,7 @@ def test_the_command_says_it_and_ends_with_2(tmp_path, capsys, head) -> None:
     assert any("horses.en.md, line" in line and "L9 H5" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_the_bundled_lessons_name_what_there_is(bundled) -> None:
     """Also without the heads that a card removes."""
     files = sorted((ASSETS / "lessons").glob("*.md"))

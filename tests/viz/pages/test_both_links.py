@@ -60,7 +60,7 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     assert dict(zip(links, drawn_strengths, strict=True)) == pytest.approx(strengths, abs=1e-5)
     made = both_method(BothLinks("back", settings, None), OURS)  # type: ignore[arg-type]
     assert explanations.as_markdown(made) in [caption.value for caption in app.caption]
-    assert made in meta["caption"]
+    assert made in meta["parts"]
     # the code below names the folders as the menu does
     monkeypatch.chdir(models[0].parent)
     assert computed(blocks(app)[TITLE]) == solid
@@ -77,7 +77,7 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> 
     alone = serve("translate", **url)
     drawn, own = (message(a, "word_links")[0] for a in (app, alone))
     assert drawn["links"] == own["links"]
-    assert drawn["caption"] == own["caption"]
+    assert drawn["parts"] == own["parts"]
     assert app.button_group(key="rows").value
     assert blocks(app).keys() == blocks(alone).keys()
 

@@ -1,9 +1,12 @@
 """Break it: what the player gets of the heads that a sentence needs most, and of random others."""
 
+import re
 import statistics
 from typing import Any
 
+import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
@@ -12,9 +15,11 @@ from transformer import Translator
 from transformer.analysis.heads import removal_order
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.text.tokenizer import Piece
 from viz.app import jobs
-from viz.draw import player
+from viz.app.chrome import mounts
+from viz.draw import player, trace_message
 from viz.draw.labels import display_tokens
 from viz.pages.translate import break_it
 
@@ -67,20 +72,74 @@ def test_needed_heads_are_removed_beside_five_draws_of_others(
             assert [head.kind for head in heads] == [head.kind for head in needed]
         assert len({*map(tuple, draws)}) > 1
         # the row is the new translation, with what it lost
-        tokens = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
-        row = [part.get("text") or tokens[part["piece"]]
-               for part in place["row"] if not part.get("lost")]  # fmt: skip
-        joined = " ".join(row[1:-1]).replace(" ·", "")
-        words = [word for word in joined.split() if word != "␣"]
-        assert "".join(words) == "".join(changed.translation.text.split())
+        row = [place["written"][part["piece"]] for part in place["row"] if "piece" in part]
+        joined = "".join(row[1:]).replace("·", "").replace("␣", "").removesuffix("</s>")
+        whole = "".join(changed.translation.text.split())
+        assert whole.startswith(joined)
+        assert joined == whole or len(row) == trace_message.WINDOW + 1
 
 
-def test_without_a_number_heads_are_removed_until_a_word_changes(serve, translator) -> None:
-    value = sent(serve("translate", text=SENTENCE, **{"break": "0"}))
+def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, translator) -> None:
+    value = sent(serve("translate", text=SENTENCE, **{"break": "3"}))
     assert value is not None
-    changes = [any(part.get("lost") or "text" in part for part in place["row"])
-               for place in value["places"]]  # fmt: skip
-    assert changes == [False] * (len(changes) - 1) + [True]
+    *others, place = value["places"]
+    assert [other["maps"] for other in others] == [None, None]  # only what is drawn is sent
+    heads = removal_order.removal_order(translator.model, translator.trace(SENTENCE))[:3]
+    with removed(translator, removals(heads)):
+        trace = translator.trace(SENTENCE)
+    tokens = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+    assert place["written"] == tokens[: trace_message.WINDOW + 1]
+    for maps in place["maps"]:
+        weights = trace.weights(maps["kind"])[..., : trace_message.WINDOW, : trace_message.WINDOW]
+        shown = (
+            np.reshape(maps["weights"], (*weights.shape[:2], *maps["size"])) / trace_message.LARGEST
+        )
+        assert shown == pytest.approx(weights, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [player.PLAIN, 9.0])
+def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(
+    serve, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    came: list[bytes] = []
+    mount = mounts.mount
+    monkeypatch.setattr(
+        mounts,
+        "mount",
+        lambda key, data, *more: came.append(data) if key == player.BROKEN
+        else mount(key, data, *more),
+    )  # fmt: skip
+    polled = lambda follow, run_every: lambda: [follow() for _ in range(30)]  # noqa: E731
+    monkeypatch.setattr(st, "fragment", polled)
+    monkeypatch.setattr(player, "PLAIN", share)
+    monkeypatch.setattr(removal_order, "LENGTH", 5)
+    assert not serve("translate", text=SENTENCE, **{"break": "0"}).exception
+    values = [decode(data)[0]["value"]["places"] for data in came]
+    plain = [place["changes"]["plain"] for place in values[-1]]
+    if share < 1:
+        assert plain == [False] * (len(plain) - 1) + [True]
+    else:  # it never changes as much
+        assert plain == [False] * 5
+    # each one plays, and its maps come once, never those of many in one message
+    maps = [[n for n, place in enumerate(places) if place["maps"]] for places in values]
+    assert maps == [[n] for n in range(len(plain))] + [[]] * (30 - len(plain))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("a b c d e f.", "a b c d e f.", (0, 0, False)),
+        ("a b c d e f.", "a b c d e g.", (1, 1, False)),  # a single word is overlooked
+        ("a b c d e f.", "a b c d e f!", (0, 0, False)),
+        ("a b c d e.", "a b c d g.", (1, 1, True)),
+        ("a b c.", "a b c c.", (0, 1, True)),
+        ("a.", ".", (1, 0, True)),
+    ],
+)
+def test_words_that_differ_are_counted(before: str, after: str, changes: tuple) -> None:
+    texts = [[Piece(n + 9, f"▁{word}", n) for n, word in enumerate(re.findall(r"\w|[.!]", text))]
+             for text in (before, after)]  # fmt: skip
+    assert player.changed_words(*texts) == changes
 
 
 @pytest.mark.parametrize("asked", ["", "x", "-1", "1.5", "99999"])

@@ -7,7 +7,7 @@ from tests.viz.pages.reading import SENTENCE
 from viz.draw.caption import Origin
 
 OF_HEADS = {"attention_map", "head_grid", "inside_head", "ribbons", "word_links"}
-NOT_SAVED = {"value", "translation_editor"}
+NOT_SAVED = {"value", "trace", "translation_editor"}
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,13 @@ def test_each_picture_names_program_model_sentence_and_lens(
     pictures = [decode(element.proto.bytes)[0] for element in app.get("bidi_component")]
     saved = [picture for picture in pictures if picture["component"] not in NOT_SAVED]
     assert len(saved) == count
+    carried = {p["key"]: p["trace"] for p in pictures if p["component"] == "trace"}
     made_by = Origin.from_translator(translator, SENTENCE, "").made_by
     for picture in saved:
+        if "about" in picture:  # the browser makes the caption: tests/js/test_from_trace.py
+            assert picture["about"]["madeBy"] == made_by
+            assert carried[picture["trace"]]["source"]["text"] == SENTENCE
+            continue
         caption = " ".join(picture["caption"])
         assert made_by in caption
         assert SENTENCE in caption

@@ -31,7 +31,6 @@ VIEWS: list[tuple[str, dict[str, str], set[str]]] = [
         {"roles_view": "Layer by layer", "encoder_layers": "true"},
         {"Sharing out each layer's output", "Translating from each encoder layer"},
     ),
-    ("roles", {"roles_view": "Faithful?", "faithful_seed": "3"}, {"Erasing"}),
 ]
 """Page, address and titles of the jobs of each view."""
 
@@ -86,10 +85,7 @@ def test_a_view_waits_for_its_jobs_and_then_draws_the_same(
     titles: set[str],
 ) -> None:
     def opened() -> AppTest:
-        app = serve(page, **{"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "2"} | url)
-        if url.get("roles_view") == "Faithful?":
-            app.button(key="faithful-erase").click().run()
-        return app
+        return serve(page, **{"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "2"} | url)
 
     expected = drawn(opened())
     memory.forget_server_wide()

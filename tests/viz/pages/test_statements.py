@@ -39,8 +39,7 @@ VIEWS = {
     "roles": (
         f"roles_view=Roles&{HEAD}",
         "roles_view=Roles&kind=cross-attention&layer=2&head=5",
-        "roles_view=Faithful?&faithful_test=uniform attention&kind=decoder",
-        f"roles_view=Remove heads&{HEAD}&removed=c1.4,e0.5",
+        f"roles_view=Remove heads&{HEAD}&removed=L2 H5 cross,L1 H6 encoder",
         f"roles_view=Why this word&{HEAD}",
         "roles_view=Why this word&kind=encoder&layer=6&head=3&written=2&why_heads=direct logits",
         "roles_view=Layer by layer",

@@ -53,14 +53,14 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert both["writes"] == display_tokens(trace.target_tokens)
     made = link_method(settings, OURS, settings.row)
     assert explanations.as_markdown(made) in [text.value for text in app.caption]
-    assert made in meta["caption"]
+    assert made in meta["parts"]
     # the player ends with the same links
     sent = message(app, "player")[0]
     strengths = [link["strength"] for link in sent["links"]]
     assert strengths == pytest.approx([p.strength for p in pairs])
-    assert sent["linked"]["head"] == [settings.layer, settings.head]
-    assert "31 %" in sent["linked"]["about"]
-    assert "L1 H3" in sent["linked"]["about"]
+    read_from = sent["about"]["alignment"]
+    assert (read_from["layer"], read_from["head"]) == (settings.layer, settings.head)
+    assert round(100 * read_from["error"]) == 31
     # another alignment.json in the same folder links the same trace anew
     settings = UNMEASURED
     links = message(app.run(), "word_links")[0]["links"]
@@ -89,10 +89,9 @@ def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, tran
     meta, _ = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
     trace = translator.trace(SENTENCE)
     shares = source_share.by_words(source_share.source_shares(translator, trace), trace)
-    read, written = len(meta["source"]), len(meta["target"])
-    assert meta["shares"]["source"] == pytest.approx(shares.used[:read], abs=1e-6)
-    assert meta["shares"]["target"] == pytest.approx(shares.from_source[:written], abs=1e-6)
-    assert meta["shares"]["onSinks"] == pytest.approx(shares.on_sinks[:written], abs=1e-6)
+    assert meta["shares"]["source"] == pytest.approx(shares.used, abs=1e-6)
+    assert meta["shares"]["target"] == pytest.approx(shares.from_source, abs=1e-6)
+    assert meta["shares"]["onSinks"] == pytest.approx(shares.on_sinks, abs=1e-6)
 
 
 def test_where_it_comes_from_has_the_distances_of_the_attention_mass(
@@ -264,7 +263,8 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> N
     assert [piece["raw"] for piece in editor["pieces"]] == pieces
     assert german(app) == typed
     trace = translator.trace(SENTENCE, typed)
-    assert drawn(app, "player")["written"][1:] == display_tokens(trace.labels("cross").queries)
+    carried = drawn(app, "trace")["trace"]
+    assert carried["target"]["pieces"] == [*trace.labels("cross").queries]
     assert "your version" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
     app.text_input(key="forbid").set_value("z.B.").run()

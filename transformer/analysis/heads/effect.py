@@ -10,10 +10,10 @@ import numpy as np
 from transformer.analysis.heads import head, means
 from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.arrays import Singles
 from transformer.decoding import settings
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 from transformer.translation import result
 from transformer.translator import Translator
 
@@ -27,7 +27,7 @@ class Effect:
     translation: result.Translation  # the translation that the model writes now
 
     @property
-    def changes(self) -> Weights:
+    def changes(self) -> Singles:
         """The growth of log P of each piece of the old translation, `[target]`, in nats."""
         return self.after.log_probs - self.before.log_probs
 
@@ -119,7 +119,7 @@ def require_fitting(removal: Removal, trace: AttentionTrace, donor: AttentionTra
             )
 
 
-def painted_map(rows: Rows, weights: Weights) -> Weights:
+def painted_map(rows: Rows, weights: Singles) -> Singles:
     """Paint some rows of a map `[query, key]`: each looks evenly at its keys."""
     weights = weights.copy()
     for row, keys in rows:

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -11,9 +9,8 @@ from torch.nn import functional as F
 from transformer import config, kinds, masks
 from transformer.analysis import teacher_forcing
 from transformer.analysis.heads import head
+from transformer.arrays import Floats
 from transformer.model import Transformer
-
-Floats = npt.NDArray[np.float64]
 
 IMPORTANCE: dict[str, str] = {
     "gradient": "how much the loss depends on a gate of the head, within its layer",

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer import choices, kinds
 from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
-from transformer.analysis.sinks import Cells, first_row
+from transformer.analysis.sinks import first_row
+from transformer.arrays import AnyFloats, Bools, Floats
 from transformer.traces import notes
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 MEASURES: dict[str, str] = {
     "entropy": "how evenly a row is spread, in bits; 0 where each position looks at one token",
@@ -82,9 +79,7 @@ class Summary:
     offset_deviation: float  # standard deviation of that distance
 
 
-def summarise(
-    weights: npt.NDArray[np.floating], *, causal: bool = False, sinks: Cells | None = None
-) -> Summary:
+def summarise(weights: AnyFloats, *, causal: bool = False, sinks: Bools | None = None) -> Summary:
     """Sum up one map, `[query, key]`, over the rows with weight; no query sees the `sinks`."""
     first = first_counted_row(len(weights), causal=causal, sinks=sinks)
     p = weights[first:].astype(np.float64)
@@ -137,14 +132,12 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
 }
 
 
-def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
+def row_distances(first: AnyFloats, second: AnyFloats) -> Floats:
     """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 is no key in common."""
     return np.abs(first.astype(np.float64) - second).sum(-1) / 2
 
 
-def total_variation(
-    first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, causal: bool = False
-) -> Floats:
+def total_variation(first: AnyFloats, second: AnyFloats, *, causal: bool = False) -> Floats:
     """Average ½ Σ_j |a_ij - b_ij| of two rows over the rows: `[..., query, key]` to `[...]`.
 
     0 where both heads look at the same, 1 where they share no key. Rows sum to 1. Where a query

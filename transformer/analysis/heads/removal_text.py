@@ -2,30 +2,16 @@
 
 All numbers count from 1. The replacement comes last, nothing for zero: `uniform`, `mean`, `z` and
 `weights` for the output z or the weights on a second sentence. `painted 9x8 3-1.4` has a row that
-was painted on a map of 9 × 8 (row 3 looks at keys 1 and 4, evenly), `painted 9x8 ~` and a code a
-whole pattern. From removals to text and back is exact.
-
-The text of earlier links is read as well: `c1.3,e0.0u,d0.0p9x8_2-0.3`, where a letter stands for
-the kind or the replacement, and all numbers count from 0.
+was painted on a map of 9 × 8 (row 3 looks at keys 1 and 4, evenly). From removals to text and back
+is exact; a whole pattern has no text.
 """
 
-import base64
-import binascii
 import re
-import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.removal import (
-    MAX_CELLS,
-    Removal,
-    Replacement,
-    pattern_removal,
-    rows_removal,
-)
+from transformer.analysis.heads.removal import Removal, Replacement, rows_removal
 from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.kinds import Kind
@@ -36,31 +22,15 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1_000_000  # largest length of the text of removals
 
 _NAMES: dict[Kind, str] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
-_KINDS = {name[0]: kind for kind, name in _NAMES.items()}
+_KINDS = {name: kind for kind, name in _NAMES.items()}
 _REPLACEMENTS: dict[str, Replacement] = {
     "": "zero", "u": "uniform", "m": "mean", "z": "z", "w": "weights",
 }  # fmt: skip
-
-
-def _code(number: str, head: str, replacement: str, painted: str, gap: str) -> re.Pattern[str]:
-    """Compile the pattern of one head, whose numbers look like `number`."""
-    rows = rf"(?:{gap}{number}-{number}(?:\.{number}){{0,511}}){{1,512}}"
-    return re.compile(
-        rf"{head.replace('#', number)}(?:{replacement}|{painted}(?P<queries>{number})x"
-        rf"(?P<keys>{number})(?:{gap}?~(?P<packed>[\w-]+)|(?P<rows>{rows})))",
-        re.IGNORECASE | re.ASCII,
-    )
-
-
-_REMOVAL = _code(
-    r"[1-9][0-9]{0,3}",
-    r"L(?P<layer>#)\s*H(?P<head>#)\s*·?\s*(?P<kind>encoder|decoder|cross)(?:-attention)?",
-    r"\s*(?P<how>uniform|mean|z|weights|[umw]|)",
-    r"\s+painted\s+",
-    r"\s+",
-)
-_EARLIER = _code(
-    "[0-9]{1,4}", r"(?P<kind>[edc])(?P<layer>#)\.(?P<head>#)", "(?P<how>[umzw]?)", "p", "_"
+_REMOVAL = re.compile(
+    r"L(?P<layer>#)\s*H(?P<head>#)\s*·?\s*(?P<kind>encoder|decoder|cross)(?:-attention)?"
+    r"(?:\s*(?P<how>uniform|mean|z|weights|[umw]|)|\s+painted\s+(?P<queries>#)x(?P<keys>#)"
+    r"(?P<rows>(?:\s+#-#(?:\.#){0,511}){1,512}))".replace("#", "[1-9][0-9]{0,3}"),
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -95,9 +65,7 @@ def parse_removals(text: str, model: "Transformer | None") -> tuple[list[Removal
 def _format(removal: Removal) -> str:
     place = f"L{removal.layer + 1} H{removal.head + 1} {_NAMES[removal.kind]}"
     if removal.pattern is not None:
-        values = np.array(removal.pattern, dtype="<f4")
-        packed = base64.urlsafe_b64encode(zlib.compress(values.tobytes(), 9)).decode().rstrip("=")
-        return f"{place} painted {values.shape[0]}x{values.shape[1]} ~{packed}"
+        raise InputError(f"The whole pattern of {place} has no text: set rows of it.")
     if removal.rows:
         rows = (
             f" {row + 1}-{'.'.join(str(key + 1) for key in keys)}" for row, keys in removal.rows
@@ -109,42 +77,19 @@ def _format(removal: Removal) -> str:
 def _parse(part: str) -> Removal:
     if not part:
         raise InputError("The list of heads has a comma too many.")
-    match, first = _REMOVAL.fullmatch(part), 1
-    if match is None:
-        match, first = _EARLIER.fullmatch(part), 0
+    match = _REMOVAL.fullmatch(part)
     if match is None:
         raise InputError(
             f"{quoted(part)} is no head: write L2 H4 cross, and likewise encoder or decoder."
         )
-    layer, head = int(match["layer"]) - first, int(match["head"]) - first
-    place = Head(_KINDS[match["kind"][0].lower()], layer, head)
-    if match["packed"]:
-        return pattern_removal(
-            place, _unpacked(match["packed"], int(match["queries"]), int(match["keys"]))
-        )
+    place = Head(_KINDS[match["kind"].lower()], int(match["layer"]) - 1, int(match["head"]) - 1)
     if match["rows"]:
         rows = {
-            int(row) - first: tuple(sorted({int(key) - first for key in keys.split(".")}))
+            int(row) - 1: tuple(sorted({int(key) - 1 for key in keys.split(".")}))
             for row, keys in re.findall(r"([0-9]+)-([0-9.]+)", match["rows"])
         }
         return rows_removal(place, rows, (int(match["queries"]), int(match["keys"])))
     return Removal(*place, how=_REPLACEMENTS[match["how"][:1].lower()])
-
-
-def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
-    size = 4 * rows * columns
-    damaged = InputError("The painted pattern in the list of heads is damaged: paint it again.")
-    if not 0 < rows * columns <= MAX_CELLS:
-        raise damaged
-    try:
-        compressed = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        # one byte more than is meant, never all that a small text can unpack to
-        content = zlib.decompressobj().decompress(compressed, size + 1)
-    except (binascii.Error, ValueError, zlib.error) as error:
-        raise damaged from error
-    if len(content) != size:
-        raise damaged
-    return np.frombuffer(content, dtype="<f4").reshape(rows, columns)
 
 
 @check_choices

@@ -3,12 +3,12 @@
 from collections import defaultdict
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer import choices, kinds
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.heads.measures import Floats, entropy
-from transformer.analysis.sinks import Cells, first_row, seen_cells
+from transformer.analysis.heads.measures import entropy
+from transformer.analysis.sinks import first_row, seen_cells
+from transformer.arrays import Bools, Floats, Ints
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import PLACEHOLDER, is_punctuation, number_words
 
@@ -81,7 +81,7 @@ def role_scores(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Floats]:
 
 
 @choices.check_choices
-def pattern_cells(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Cells]:
+def pattern_cells(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Bools]:
     """Mark the cells `[query, key]` of each pattern."""
     queries, keys = axes.labels
     shape = (len(queries), len(keys))
@@ -121,7 +121,7 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
     ]
 
 
-def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
+def _beyond_chance(weights: Floats, cells: Bools, seen: Bools) -> Floats:
     """Average the share of a row's weight on these cells, less that of uniform attention."""
     share = np.einsum("hqk,qk->h", weights, cells) / weights.shape[1]  # [head]
     chance = (cells.sum(-1) / _seen_keys(seen)).mean()
@@ -129,19 +129,19 @@ def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
     return beyond if chance < 1 else np.zeros_like(beyond)
 
 
-def _seen_keys(seen: Cells) -> npt.NDArray[np.int64]:
+def _seen_keys(seen: Bools) -> Ints:
     """Count the keys of each row, `[query]`; a row without any counts as one of a single key."""
     return np.maximum(seen.sum(-1), 1)
 
 
-def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
+def one_to_one_keys(weights: Floats) -> Ints:
     """Find the keys of the cells that are largest in row and column of `[query, key]`, by row."""
     best_key = weights.argmax(-1)  # [query]
     mutual = weights.argmax(0)[best_key] == np.arange(len(weights))
     return best_key[mutual]
 
 
-def share_in_order(keys: npt.NDArray[np.int64]) -> float:
+def share_in_order(keys: Ints) -> float:
     """Compute the share of the pairs of links that do not cross; 0 where there is no pair."""
     first, second = np.triu_indices(len(keys), 1)
     return float((keys[second] > keys[first]).mean()) if len(first) else 0.0
@@ -164,7 +164,7 @@ def _one_to_one(weights: Floats, keys: int) -> Floats:
     return scores
 
 
-def _evenness(weights: Floats, seen: Cells) -> Floats:
+def _evenness(weights: Floats, seen: Bools) -> Floats:
     """Divide the entropy by the largest possible one; weight on dropped tokens counts against it.
 
     Σ p log2(Σ p / p) of a row is the entropy of its shares times the weight that is shown.

@@ -4,12 +4,12 @@ import torch
 from torch import Tensor
 
 from transformer import kinds
+from transformer.arrays import Singles
 from transformer.model import Transformer
-from transformer.traces.fields import Weights
 
 
 @torch.inference_mode()
-def subspace_overlaps(model: Transformer, kind: kinds.Kind, layer: int) -> dict[str, Weights]:
+def subspace_overlaps(model: Transformer, kind: kinds.Kind, layer: int) -> dict[str, Singles]:
     """Compute the mean squared cosine of the principal angles between heads, `[head, head]`.
 
     Each head reads the residual stream through the rows of its W_Q, W_K and W_V, and writes the

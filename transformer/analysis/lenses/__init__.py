@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from transformer.analysis.lenses import decomposition, gradient, rollout, value_zeroing
@@ -19,20 +18,18 @@ from transformer.analysis.lenses.names import VARIANTS as VARIANTS
 from transformer.analysis.lenses.names import AnyLens as AnyLens
 from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.teacher_forcing import (
-    Array,
     LayerMeasure,
     counted,
     measure_layers,
     patterns,
     stacked,
 )
+from transformer.arrays import AnyFloats, Singles
 from transformer.choices import check_choices
 from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-
-Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 @check_choices
@@ -43,7 +40,7 @@ def lens(
     kind: Kind,
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> Floats:
+) -> Singles:
     """Compute one kind of attention through one lens.
 
     - `weights`: softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 (§3.2.1).
@@ -87,7 +84,7 @@ def lens_of_kinds(
     kinds: Sequence[Kind] | None = None,
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[Kind, Floats]:
+) -> dict[Kind, Singles]:
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
@@ -123,7 +120,7 @@ def require_loaded(translator: object) -> None:
 
 
 @check_choices
-def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
+def require_finite(values: AnyFloats, name: AnyLens, translator: Translator) -> None:
     """Raise CheckpointError if not all that a lens gave is finite."""
     if not np.isfinite(values).all():
         raise CheckpointError(
@@ -132,7 +129,7 @@ def require_finite(values: Array, name: AnyLens, translator: Translator) -> None
         )
 
 
-def as_rows(values: npt.NDArray[np.floating]) -> Floats:
+def as_rows(values: AnyFloats) -> Singles:
     """Scale absolute values, `[..., query, key]`, by their row's sum; what is 0 stays 0."""
     size = np.abs(values).astype(np.float64)
     largest = size.max(-1, keepdims=True)  # tiny values would have a sum of 0 in float32

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.lenses.decomposition import AttentionBlock, block_measure
-from transformer.analysis.teacher_forcing import Array, Progress, measure_layers
+from transformer.analysis.teacher_forcing import Progress, measure_layers
+from transformer.arrays import AnyFloats
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -39,7 +40,7 @@ def contributions(block: AttentionBlock) -> Tensor:
 
 def whole_model(
     model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
-) -> Array:
+) -> AnyFloats:
     """Compute the share of each source and read token in each written word (ALTI+).
 
     `[target, source + target]`: first the source, then what the decoder reads, `<s>` first. Row i

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from transformer.analysis import teacher_forcing
 from transformer.analysis.heads.importance import sentence_losses
+from transformer.arrays import AnyFloats
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -14,7 +15,7 @@ from transformer.trace import AttentionTrace
 
 def gradient_times_attention(
     model: Transformer, trace: AttentionTrace, *, progress: teacher_forcing.Progress | None = None
-) -> dict[Kind, teacher_forcing.Array]:
+) -> dict[Kind, AnyFloats]:
     """Compute A ⊙ ∂ log P(y|x) / ∂A, `[layer, head, query, key]` of each kind, in nats, signed.
 
     To first order, what log P of the whole translation would lose without this weight: a positive
@@ -39,7 +40,7 @@ def attention_products(
     point: str,
     objective: Callable[[teacher_forcing.ForcedPair], Tensor],
     progress: teacher_forcing.Progress | None = None,
-) -> dict[Kind, teacher_forcing.Array]:
+) -> dict[Kind, AnyFloats]:
     """Multiply a value in each attention by the gradient of a number, `[layer, head, ...]`."""
     names = {kind: model.attention_points(kind, point) for kind in KINDS}
     every = [name for row in names.values() for name in row]

@@ -9,13 +9,13 @@ from transformer.analysis.lenses.gradient import attention_products
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import (
     MAX_TENSOR_SIZE,
-    Array,
     ForcedPair,
     Progress,
     forced_pair,
     require_piece,
     to_array,
 )
+from transformer.arrays import AnyFloats
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.model import Transformer
@@ -27,16 +27,18 @@ class Contrast:
     """Contributions to the written piece, above 0, and to the other one, below 0; in nats."""
 
     log_odds: float  # log P(written) − log P(other), given the source and all before
-    values: dict[Kind, Array]  # `[layer, head, key]`, gradient × value: log-odds lost without it
-    direct: dict[DecoderKind, Array]  # `[layer, head]`, what it adds to the logits' difference
+    values: dict[
+        Kind, AnyFloats
+    ]  # `[layer, head, key]`, gradient × value: log-odds lost without it
+    direct: dict[DecoderKind, AnyFloats]  # `[layer, head]`, what it adds to the logits' difference
 
     @property
-    def by_source(self) -> Array:
+    def by_source(self) -> AnyFloats:
         """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
         return self.values["cross"].sum((0, 1))
 
     @property
-    def by_head(self) -> dict[Kind, Array]:
+    def by_head(self) -> dict[Kind, AnyFloats]:
         """`[layer, head]` of each kind: the same over all keys, which is gradient × z."""
         return {kind: values.sum(-1) for kind, values in self.values.items()}
 
@@ -64,7 +66,7 @@ def erase(
     other: int,
     *,
     progress: Progress | None = None,
-) -> Array:
+) -> AnyFloats:
     """Compute the fall of the log-odds without each source token, in nats: the check of `contrast`.
 
     The token is masked as padding is: no head of the encoder and none of the cross-attention sees

@@ -14,13 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import (
-    Array,
-    forced_pair,
-    require_piece,
-    to_array,
-    values_at,
-)
+from transformer.analysis.teacher_forcing import forced_pair, require_piece, to_array, values_at
+from transformer.arrays import AnyFloats
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -40,12 +35,12 @@ _PARTS: dict[DecoderKind | None, str] = {
 class DirectLogits:
     """One number at each step, such as a logit, as the sum of what was added to the stream."""
 
-    heads: dict[DecoderKind, Array]  # `[layer, head, target]` of each kind of the decoder, signed
-    feed_forward: Array  # `[layer, target]`, each feed-forward network
-    tokens: Array  # `[target]`, the embedding of the token that is read (§3.4)
-    positions: Array  # `[target]`, the encoding of its position (§3.5)
-    biases: Array  # `[target]`, of norms and projections; those of values are in `heads`
-    logits: Array  # `[target]`, the number itself, which all of these add up to
+    heads: dict[DecoderKind, AnyFloats]  # `[layer, head, target]` of each kind, signed
+    feed_forward: AnyFloats  # `[layer, target]`, each feed-forward network
+    tokens: AnyFloats  # `[target]`, the embedding of the token that is read (§3.4)
+    positions: AnyFloats  # `[target]`, the encoding of its position (§3.5)
+    biases: AnyFloats  # `[target]`, of norms and projections; those of values are in `heads`
+    logits: AnyFloats  # `[target]`, the number itself, which all of these add up to
 
     def parts(self, step: int) -> dict[str, float]:
         """Return the summands at one step by name, in the order in which the decoder adds them."""

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
+from transformer.arrays import AnyFloats, Ints
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import InputError
 from transformer.model import Transformer
@@ -21,9 +20,9 @@ class LayerPredictions:
     """The most probable pieces after each decoder layer, at each step."""
 
     pieces: tuple[tuple[tuple[str, ...], ...], ...]  # `[layer][target][k]`, most probable first
-    probabilities: Array  # `[layer, target, k]`, theirs, among all pieces of the vocabulary
-    written: Array  # `[layer, target]`, the probability of the piece that was written
-    rank: npt.NDArray[np.int64]  # `[layer, target]`, how many pieces are more probable; 0 is first
+    probabilities: AnyFloats  # `[layer, target, k]`, theirs, among all pieces of the vocabulary
+    written: AnyFloats  # `[layer, target]`, the probability of the piece that was written
+    rank: Ints  # `[layer, target]`, how many pieces are more probable; 0 is first
 
 
 @torch.inference_mode()

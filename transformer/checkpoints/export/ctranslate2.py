@@ -103,7 +103,7 @@ def read(folder: Path) -> Checkpoint:
         names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
         checksums = {name: str(listed[name]) for name in names}
         checkpoint, languages = str(manifest["checkpoint"]), Languages.from_record(manifest)
-    except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
+    except (ValueError, TypeError, KeyError, ConfigError) as error:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
         with reading(folder / name):

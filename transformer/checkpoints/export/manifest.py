@@ -11,6 +11,7 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.config import LATER
 from transformer.errors import CheckpointError, quoted, reading, writing
 from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files.documents import parse_json
 from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
 
 FORMAT = 1
@@ -50,11 +51,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of an exported folder.
 
     Raises:
-        ValueError, KeyError, TypeError, RecursionError: if it is damaged.
+        ValueError, KeyError, TypeError: if it is damaged.
     """
     path = folder / EXPORT
     with reading(path):
-        manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
+        manifest: dict[str, Any] = parse_json(read_bytes(path, MAX_JSON_BYTES))
     if manifest["format"] != FORMAT:
         raise CheckpointError(
             f"{path} says format {quoted(manifest['format'])}, but this program reads format "

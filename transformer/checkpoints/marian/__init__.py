@@ -13,7 +13,6 @@ the stacks, with some differences, each undone or configured here, so that nothi
 """
 
 import hashlib
-import json
 from pathlib import Path
 
 import torch
@@ -30,6 +29,7 @@ from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, rea
 from transformer.checkpoints.other_files import advice
 from transformer.errors import CheckpointError
 from transformer.files import reading
+from transformer.files.documents import parse_json
 from transformer.model import Transformer
 
 
@@ -40,8 +40,8 @@ def is_marian(folder: Path) -> bool:
             return False
         if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, weights.PICKLED)):
             return True
-        config = json.loads(reading.read_bytes(folder / CONFIG, MAX_JSON_BYTES))
-    except (OSError, ValueError, RecursionError):
+        config = parse_json(reading.read_bytes(folder / CONFIG, MAX_JSON_BYTES))
+    except (OSError, ValueError):
         return False
     return isinstance(config, dict) and "model_type" in config
 

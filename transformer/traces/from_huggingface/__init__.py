@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from transformer.arrays import Bools, Singles
 from transformer.errors import InputError
 from transformer.kinds import KIND_TITLES, KINDS, Kind
-from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.fields import TraceFields
 from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
 from transformer.traces.from_huggingface.inputs import ModelInputs
 from transformer.traces.from_huggingface.layers import in_windows, looks_back, over_tokens, placed
 from transformer.traces.from_huggingface.outputs import (
     NOT_TOKENS,
-    Keep,
     Layers,
     Outputs,
     Rows,
@@ -117,8 +117,8 @@ def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
 
 
 def _generated(
-    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], mask: Keep | None
-) -> tuple[dict[Kind, Rows], Texts, Texts, Keep | None]:
+    outputs: Outputs, inputs: ModelInputs, wanted: Collection[Kind], mask: Bools | None
+) -> tuple[dict[Kind, Rows], Texts, Texts, Bools | None]:
     """Read the steps of `generate`; a position reads a token and writes the next one."""
     assert outputs.sequences is not None
     sequence = outputs.sequences[inputs.number]
@@ -175,7 +175,7 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int, size: int) -> list
 
 
 def _self_attention(
-    steps: Sequence[Layers], rows: Sequence[int], prompt: int, mask: Keep | None, title: str
+    steps: Sequence[Layers], rows: Sequence[int], prompt: int, mask: Bools | None, title: str
 ) -> Rows:
     """Join the decoder's self-attention over all read positions, `[head, query, query]` each.
 
@@ -186,7 +186,7 @@ def _self_attention(
     ends = (*range(prompt + 1, prompt + len(rows)),)
     size = prompt + len(ends)
     maps: Rows = [None] * len(steps[0])
-    alike: dict[tuple[int, ...], dict[int, list[Weights]]] = defaultdict(dict)  # by their widths
+    alike: dict[tuple[int, ...], dict[int, list[Singles]]] = defaultdict(dict)  # by their widths
     own_rows = False
     for number, given in enumerate(steps[0]):
         if given is None:
@@ -234,9 +234,9 @@ def _cross_attention(steps: Sequence[Layers], rows: Sequence[int], title: str) -
     return layers
 
 
-def _parts(steps: Sequence[Layers], rows: Sequence[int], layer: int, title: str) -> list[Weights]:
+def _parts(steps: Sequence[Layers], rows: Sequence[int], layer: int, title: str) -> list[Singles]:
     """Return the new rows of each step of a layer, `[head, query, key]`."""
-    parts: list[Weights] = []
+    parts: list[Singles] = []
     for step, row in enumerate(rows):
         name = f"{title} of layer {layer + 1} in step {step + 1}"
         weights = row_of(_layer(steps, step, layer, title), row, name)
@@ -267,7 +267,7 @@ def _rows(layers: Layers, row: int, kind: Kind) -> Rows:
     ]
 
 
-def _cut(layer: Weights | None, rows: Keep | None, keys: Keep | None) -> Weights | None:
+def _cut(layer: Singles | None, rows: Bools | None, keys: Bools | None) -> Singles | None:
     """Remove the padding of the two axes of `[head, query, key]`."""
     if layer is None:
         return None

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from transformer.arrays import Bools
 from transformer.errors import InputError, quoted
 from transformer.traces import external_tokens, from_arrays, vocabulary
-from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of
+from transformer.traces.from_huggingface.outputs import Outputs, rows_of
 
 _IGNORED = -100  # the label that torch's cross-entropy leaves out
 
@@ -42,7 +43,7 @@ class ModelInputs:
             )
         return self.number * rows // self.count
 
-    def texts(self, tokens: Any, side: str, mask: Keep | None = None) -> tuple[str, ...] | None:
+    def texts(self, tokens: Any, side: str, mask: Bools | None = None) -> tuple[str, ...] | None:
         """Return the tokens of the sentence, given as texts or ids; None where none were given.
 
         Those that the mask hides are left out, unless they are left out already.
@@ -67,14 +68,14 @@ class ModelInputs:
         names = iter(self.vocabulary.texts([id_ for id_ in row if id_ != _IGNORED], side))
         return tuple(str(id_) if id_ == _IGNORED else next(names) for id_ in row)
 
-    def labelled(self, mask: Keep | None) -> Keep | None:
+    def labelled(self, mask: Bools | None) -> Bools | None:
         """Return the mask of what a pass writes, without the padding of labels at the end."""
         labels = self.options.target_tokens
         row = [] if labels is None else self._row_of(labels, "target_tokens")
         last = max((n for n, label in enumerate(row) if label != _IGNORED), default=-1)
         if last in (-1, len(row) - 1):
             return mask
-        keep: Keep = np.arange(len(row)) <= last
+        keep: Bools = np.arange(len(row)) <= last
         return keep if mask is None or len(mask) != len(keep) else mask & keep
 
     def _row_of(self, values: Any, name: str) -> list[Any]:
@@ -88,7 +89,7 @@ class ModelInputs:
             return _field_of(tokens, "input_ids")
         return _field_of(self.options.tokens, f"{prefix}input_ids") if tokens is None else tokens
 
-    def mask(self, prefix: str = "") -> Keep | None:
+    def mask(self, prefix: str = "") -> Bools | None:
         """Return which of these tokens are no padding; None without a mask."""
         name = f"{prefix}attention_mask"
         mask = getattr(self.options, name)

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from transformer.arrays import Bools
 from transformer.errors import InputError, quoted
 from transformer.kinds import Kind
-from transformer.traces.from_huggingface.outputs import NOT_TOKENS, Keep, Outputs, Rows, field_of
+from transformer.traces.from_huggingface.outputs import NOT_TOKENS, Outputs, Rows, field_of
 
 _STATES = "linear", "mamba", "recurrent", "conv", "moe", "mlp"  # in the names of other layers
 
@@ -105,7 +106,7 @@ def looks_back(maps: Rows) -> bool:
     return bool(whole.any()) or not np.triu(seen, 1).any()
 
 
-def _seen(maps: Rows) -> Keep:
+def _seen(maps: Rows) -> Bools:
     """Mark the keys that some head of some layer gives weight, `[query, key]`."""
-    seen: Keep = np.any([layer.any(0) for layer in maps if layer is not None], axis=0)
+    seen: Bools = np.any([layer.any(0) for layer in maps if layer is not None], axis=0)
     return seen

@@ -6,17 +6,15 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from transformer.arrays import Singles
 from transformer.errors import InputError, quoted
-from transformer.traces import fields, from_arrays
-
-Keep: TypeAlias = npt.NDArray[np.bool_]  # the positions of a sentence that are no padding
+from transformer.traces import from_arrays
 
 Layers: TypeAlias = Sequence[Any]
 """A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""
 
-Rows: TypeAlias = list[fields.Weights | None]
+Rows: TypeAlias = list[Singles | None]
 """The layers of one sentence, `[head, query, key]` each; None for one without weights."""
 
 _NAMES = "encoder_attentions", "decoder_attentions", "cross_attentions", "attentions"
@@ -151,7 +149,7 @@ def _is_absent(member: Any) -> bool:
     return member is None or (isinstance(member, (list, tuple)) and all(map(_is_absent, member)))
 
 
-def row_of(layer: Any, row: int, name: str) -> fields.Weights:
+def row_of(layer: Any, row: int, name: str) -> Singles:
     """Return one sentence of a batch, `[head, query, key]`."""
     sentences = shape_of_layer(layer, name)[0]
     if row >= sentences:

@@ -1,6 +1,5 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
-import json
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +11,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from transformer.files.documents import parse_json
 from viz.app.chrome.head_picker import open_head
 from viz.app.links import address
 from viz.draw.palette import COLOR
@@ -73,7 +73,7 @@ def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
 
 def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """Return the chart with its data and the theme of the app, as a browser draws it."""
-    spec: dict[str, Any] = json.loads(vega_json(chart.to_dict(validate=False)))
+    spec: dict[str, Any] = parse_json(vega_json(chart.to_dict(validate=False)))
     return spec
 
 

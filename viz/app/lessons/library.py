@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -53,7 +53,21 @@ def offered() -> Library:
             lessons[path.stem] = lesson
         else:
             problems.append(without_paths(lesson))
+    for problem in problems:
+        _tell_author(problem)
     return Library(lessons, problems)
+
+
+@lru_cache(1_000)
+def _tell_author(problem: str) -> None:
+    """Write a problem to the log, once: it is of no use to students, who see the menu."""
+    _LOG.warning(problem)
+
+
+def language() -> Language:
+    """Return the language of the browser if lessons have it, else English."""
+    own = (st.context.locale or "").partition("-")[0]
+    return next((known for known in get_args(Language) if known == own), "en")
 
 
 def _read(path: Path) -> Lesson | str:
@@ -74,21 +88,18 @@ def draw_lessons() -> None:
     Those in the browser's language are in sight, the others behind its name.
     """
     available = offered()
-    own = (st.context.locale or "").partition("-")[0]
-    own = own if own in LANGUAGES else "en"
+    own = language()
     lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
     first_page, *_ = PAGE_TITLES
     first_steps.link(1, "First steps · 5 min")
-    for language in sorted(get_args(Language), key=lambda language: language != own):
-        place = st.container if language == own else partial(st.expander, LANGUAGES[language])
-        with place(key=f"lessons-{language}"):
-            for lesson in [lesson for lesson in lessons if lesson.language == language]:
+    for spoken in sorted(get_args(Language), key=lambda spoken: spoken != own):
+        place = st.container if spoken == own else partial(st.expander, LANGUAGES[spoken])
+        with place(key=f"lessons-{spoken}"):
+            for lesson in [lesson for lesson in lessons if lesson.language == spoken]:
                 card = lesson.cards[0]
                 card = replace(card, view=None) if card.predict else card
                 view = card_view(lesson, card, first_page)
                 draw_link(lesson, 0, view, f"{as_markdown(lesson.title)} · {lesson.minutes} min")
-    for problem in available.problems:
-        st.text(problem)
 
 
 OWN_GUIDE = f"""

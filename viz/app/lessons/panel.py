@@ -7,6 +7,7 @@ subject of the card, if the page shows its view.
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,16 +19,18 @@ from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import button, text_input, typed
 from viz.app.chrome.problems import say
 from viz.app.lessons import library, progress
-from viz.app.lessons.progress import SHOWN, Progress, card_view, draw_link, is_open
+from viz.app.lessons.progress import Progress, card_view, draw_link, is_open
 from viz.app.links import address
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
-from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
-from viz.lessons.grading import Answer, answer_key, in_language, is_right, right_answer
+from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
+from viz.lessons.classroom import class_link, qr_code
+from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
 from viz.lessons.texts import TEXTS
+from viz.lessons.tries import AGAIN, SHOWN
 
 LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "navigation": ("stTopNav",),
@@ -35,8 +38,8 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "translation": ("removal-translation", "translate-editor", "translation-line"),
     "findings": ("findings",),
     "controls": (
-        "heads-controls", "inside-controls", "mask-controls", "roles-controls", "faithful-controls",
-        "schedule-controls", "training-controls", "translate-controls", "corpus-controls",
+        "heads-controls", "inside-controls", "mask-controls", "roles-controls", "schedule-controls",
+        "training-controls", "translate-controls", "corpus-controls",
     ),
     "links": ("player", "why-links"),
     "alternatives": ("translate-steps",),
@@ -53,10 +56,14 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     ),
     "table": ("stTable", "stDataFrame"),
     "drawing": ("arch-drawing",),
+    "score": ("why-score",),
+    "order": ("word-order",),
+    "bleu": ("bleu-picture",),
 }  # fmt: skip
 """Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 
 
+_MISSING = "panel.missing"  # in the session: the text that asks for an answer, for one run
 _STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link
 
 
@@ -67,6 +74,7 @@ def begin() -> None:
     lesson = library.offered().lessons.get(place.lesson) if place else None
     if place is None or lesson is None:
         return
+    progress.settle(lesson)
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
     st.session_state[address.UNLOCKED] = card.own_sentence
     sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
@@ -95,6 +103,11 @@ def notice(page: str) -> None:
     if status is None:
         return
     panel, slot = status
+    if panel.predicts:
+        with slot:
+            st.caption(panel.texts["predict"])
+            st.html("<i data-predict hidden></i>")
+        return
     if not is_open(card_view(panel.lesson, panel.card, page), page):
         return
     with slot:
@@ -117,6 +130,15 @@ class _Panel(NamedTuple):
         return self.lesson.cards[self.place.card]
 
     @property
+    def task(self) -> str:
+        return self.lesson.tasks[self.place.card]
+
+    @property
+    def predicts(self) -> bool:
+        """The state of a card that is to be answered before any picture is seen."""
+        return self.card.predict and not self.place.on(self.task)
+
+    @property
     def texts(self) -> Mapping[str, str]:
         return TEXTS[self.lesson.language]
 
@@ -124,6 +146,8 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
+            if at == 0 and not address.in_class() and (url := st.context.url):
+                self._for_a_class(urlsplit(url))
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
         if at == 0:
             minutes = texts["minutes"].format(minutes=lesson.minutes)
@@ -143,17 +167,20 @@ class _Panel(NamedTuple):
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
             self._way(at + 1, "next")
         is_last = at == len(lesson.cards) - 1
-        if is_last and any(self.place.answers) and (sentence := _sentence()) is not None:
+        answered = any(self.place.on(task) for task in lesson.tasks)
+        if is_last and answered and (sentence := _sentence()) is not None:
             marked = marked_answers(lesson, self.place, sentence, "")
             count = sum(bool(card.ask) for card in lesson.cards)
-            with st.container(key="lesson-score"):
-                st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
+            if self.place.on(self.task) or not card.ask:
+                score = texts["score"].format(right=marked.right, count=count)
+                with st.container(key="lesson-score"):
+                    st.markdown(f"**{score}** {texts['at_once'].format(right=marked.at_once)}")
             name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
             reader = "".join(filter(str.isprintable, name)).strip()
             st.download_button(
                 texts["download"],
                 lambda: write_answers(replace(marked, reader=reader)),
-                f"{lesson.name}-answers.json",
+                file_name(lesson.name, reader),
                 "application/json",
                 key="lesson-download",
                 on_click="ignore",
@@ -163,17 +190,28 @@ class _Panel(NamedTuple):
         if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
             st.caption(texts["model"])
 
+    def _for_a_class(self, url: SplitResult) -> None:
+        """Draw the button that shows the link for a class and its QR code."""
+        path = url.path.rstrip("/").removesuffix(self.page).rstrip("/")
+        link = class_link(self.lesson, f"{url.scheme}://{url.netloc}{path}")
+        with st.popover(self.texts["class"], key="lesson-class", type="tertiary"):
+            if url.hostname in ("localhost", "127.0.0.1", "::1"):
+                st.markdown(self.texts["alone"].format(host=as_markdown(url.netloc)))
+            st.text(self.texts["shared"])
+            st.code(link, language=None, wrap_lines=True)
+            st.image(memory.memo(("qr code", link), lambda: qr_code(link)), width=280)
+
     def _view(self) -> None:
         """Draw the link to the view of a card, with the place for what `notice` says of it."""
         with st.container(key="lesson-view", horizontal=True, gap="small"):
-            if self.card.view is not None:
+            if self.card.view is not None and not self.predicts:
                 view = card_view(self.lesson, self.card, self.page)
                 draw_link(self.lesson, self.place.card, view, self.texts["open"])
             st.session_state[_STATUS] = self, st.container(width="content")
 
     def _question(self) -> None:
         """Draw the question of a card, and the verdict on an answer."""
-        card, texts, given = self.card, self.texts, self.place.answer(self.place.card)
+        card, texts, given = self.card, self.texts, self.place.answer(self.task)
         if given:  # what is to be done next stays in sight
             st.markdown(card.ask)
             self._field(given)
@@ -212,31 +250,37 @@ class _Panel(NamedTuple):
                 disabled=bool(given),
             )
         elif not given:
-            text_input(label, key=key, in_link=False, on_change=_submit, args=(number, key))
+            given_to = card, self.task, key
+            text_input(label, key=key, most=100, in_link=False, on_change=_submit, args=given_to)
         if not given:
+            if asked := st.session_state.pop(_MISSING, ""):
+                st.markdown(self.texts[asked])
             with st.container(key="lesson-check", horizontal=True, gap="small"):
-                button(self.texts["check"], f"lesson-check-{number}", _submit, number, key)
+                button(self.texts["check"], f"lesson-check-{number}", _submit, card, self.task, key)
                 self._offer_answer()
 
     def _offer_answer(self) -> None:
-        key, number = f"lesson-show-{self.place.card}", self.place.card
-        button(self.texts["show"], key, progress.give, number, SHOWN, type="tertiary")
+        key = f"lesson-show-{self.place.card}"
+        button(self.texts["show"], key, progress.give, self.task, SHOWN, type="tertiary")
 
     def _verdict(self, given: str, answer: Answer) -> None:
         """Say whether an answer is right; offer another try, or the answer, where it is not."""
         card, texts, number = self.card, self.texts, self.place.card
         right = given != SHOWN and is_right(card, given_text(card, given), answer)
+        seen = right and SHOWN in self.place.on(self.task)
         with st.container(key=f"lesson-verdict-{number}"):
             if right or given == SHOWN:
                 text = as_markdown(in_language(answer, self.lesson.language))
                 st.markdown(f"**{texts['right' if right else 'shown'].format(answer=text)}**")
+                if seen:
+                    st.markdown(texts["uncounted"])
                 st.markdown(card.reveal.replace("{answer}", text))
             else:
                 st.markdown(f"**{texts['wrong']}**")
                 st.markdown(card.hint or texts["hint"])
         if not right:
             with st.container(key="lesson-more", horizontal=True, gap="small"):
-                button(texts["again"], f"lesson-again-{number}", progress.give, number, "")
+                button(texts["again"], f"lesson-again-{number}", progress.give, self.task, AGAIN)
                 if given != SHOWN:
                     self._offer_answer()
 
@@ -273,12 +317,13 @@ def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     )
 
 
-def _submit(number: int, key: str) -> None:
+def _submit(card: Card, task: str, key: str) -> None:
     value = st.session_state.get(key)
-    if isinstance(value, int):
-        progress.give(number, str(value + 1))
-    elif isinstance(value, str):
-        progress.give(number, value)
+    text = str(value + 1) if isinstance(value, int) else value if isinstance(value, str) else ""
+    if asked := missing(card, text):
+        st.session_state[_MISSING] = asked
+    else:
+        progress.give(task, text)
 
 
 def _open_card(number: int, sentence: str) -> None:
@@ -288,23 +333,21 @@ def _open_card(number: int, sentence: str) -> None:
 
 
 def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: str) -> Answers:
-    """Mark the answers to a lesson; one that was shown to the student counts as none."""
+    """Mark all that was given in a lesson."""
     translator, trace = sentence.translator, sentence.trace
     origin = Origin.from_translator(translator, trace.source, "")
-    marked: list[GivenAnswer | None] = []
+    marked: list[GivenAnswer] = []
     key = memory.memo_per_trace(
         trace,
         ("lesson key", lesson.name, lesson.checksum, cached_results.identity(translator)),
         lambda: [e._replace(sentence=None) for e in answer_key(lesson, translator, trace)],
     )
-    for number, entry in enumerate(key):
-        given = place.answer(number)
-        if entry.answer is None or given in ("", SHOWN):
-            marked.append(None)
-        else:
-            text = given_text(entry.card, given)
-            right = is_right(entry.card, text, entry.answer)
-            marked.append(GivenAnswer(text, entry.answer.text, right))
+    for task, entry in zip(lesson.tasks, key, strict=True):
+        given = place.on(task)
+        if entry.answer is not None and any(given):
+            texts = [given_text(entry.card, text) for text in given if text not in (AGAIN, SHOWN)]
+            tries = tuple(Try(text, is_right(entry.card, text, entry.answer)) for text in texts)
+            marked.append(GivenAnswer(task, entry.answer.text, tries, SHOWN in given))
     about = lesson.name, lesson.checksum, trace.source, origin.model, origin.checksum
     return Answers(*about, reader, tuple(marked))
 

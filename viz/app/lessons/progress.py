@@ -1,5 +1,6 @@
 """Place and answers of a student in a lesson, in the URL so that a link resumes it; its view."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -10,10 +11,10 @@ from viz.app.models.menu import MODEL
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons import Card, Lesson, View
+from viz.lessons.tries import Tries, read_tries, with_try, write_tries
 
 LESSON, CARD, ANSWERS = "lesson", "card", "answers"  # names in the URL
-SEPARATOR = "~"  # between the answers in the URL; a card without one has an empty place
-SHOWN = "?"  # placeholder for an answer that was shown on request
+_KEPT = "progress.kept"  # in the session: by lesson, what the URL has of it under `ANSWERS`
 
 
 class Progress(NamedTuple):
@@ -21,11 +22,15 @@ class Progress(NamedTuple):
 
     lesson: str  # name of the lesson
     card: int  # number of the open card, from 0
-    answers: tuple[str, ...]  # what was answered, by card; "" where nothing was
+    tries: Tries
 
-    def answer(self, card: int) -> str:
-        """Return what was answered to a card, from 0."""
-        return self.answers[card] if card < len(self.answers) else ""
+    def on(self, task: str) -> Sequence[str]:
+        """Return all that was given to a card, in order."""
+        return self.tries.get(task, ())
+
+    def answer(self, task: str) -> str:
+        """Return what was given last; "" where nothing was, or where a new try is open."""
+        return self.on(task)[-1] if self.on(task) else ""
 
 
 def current() -> Progress | None:
@@ -35,24 +40,28 @@ def current() -> Progress | None:
         return None
     number = query.get(CARD, "")
     card = int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 1
-    given = query.get(ANSWERS, "")
-    answers = tuple(given.split(SEPARATOR)) if given else ()
-    return Progress(name, max(card, 1) - 1, answers)
+    return Progress(name, max(card, 1) - 1, read_tries(query.get(ANSWERS, "")))
 
 
-def give(card: int, answer: str) -> None:
-    """Put an answer to a card, from 0, into the URL; "" takes it back."""
+def settle(lesson: Lesson) -> None:
+    """Put into the URL what was answered in this lesson, in the place of answers to another one."""
+    answers: dict[str, str] = st.session_state.setdefault(_KEPT, {})
+    in_url = st.query_params.get(ANSWERS, "")
+    own = not read_tries(in_url).keys().isdisjoint(lesson.tasks)
+    answers[lesson.name] = text = in_url if own else answers.get(lesson.name, "")
+    if text != in_url:
+        address.choose(ANSWERS, text or None)
+
+
+def give(task: str, answer: str) -> None:
+    """Put a try on a card into the URL."""
     progress = current()
-    answers = list(progress.answers if progress else ())
-    answers += [""] * (card + 1 - len(answers))
-    answers[card] = " ".join(answer.replace(SEPARATOR, " ").split())
-    text = SEPARATOR.join(answers).rstrip(SEPARATOR)
-    # a link holds no more
-    address.choose(ANSWERS, text[: address.longest(ANSWERS)] or None)
+    tries = with_try(progress.tries if progress else {}, task, answer)
+    address.choose(ANSWERS, write_tries(tries, address.longest(ANSWERS)))
 
 
 def leave() -> None:
-    """Close the lesson."""
+    """Close the lesson; opened again, it has the answers that were given."""
     for name in (LESSON, CARD, ANSWERS, address.IN_CLASS):
         address.choose(name, None)
 

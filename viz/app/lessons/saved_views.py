@@ -6,12 +6,12 @@ import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import button, text_input
+from viz.app.lessons.library import language
 from viz.app.links import address, navigation
 from viz.app.streamlit_internals import query_string
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import lesson, reading, writing
 
-TITLE = "Saved views"
 _VIEWS, _NAME, _TEXT = "saved_views", "view-name", "view-sentence"
 
 
@@ -36,7 +36,7 @@ def show(page: str) -> None:
             st.text("Saved views live only in this tab. Download them to keep them.")
             st.download_button(
                 "Download as a lesson",
-                lambda: writing.lesson_file(TITLE, views),  # on the click alone
+                lambda: writing.lesson_file(views, language()),  # on the click alone
                 "saved-views.md",
                 "text/markdown",
                 on_click="ignore",

@@ -42,6 +42,7 @@ MAX_TYPED = 100_000
 """Characters of a sentence that is typed: more than any model reads, and than a link holds."""
 
 _LONGEST = {
+    "answers": 6_000,  # some tries on each of the cards that a lesson may have
     **dict.fromkeys(("text", "edited", "prefix"), MAX_LINK_CHARACTERS),
     "removed": 6_000,  # every head of a model, or a few with painted rows
 }
@@ -59,6 +60,9 @@ CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 
 STOP = "stop"
 """Name of the stop of the first steps, from 1, which a link within its page keeps."""
+
+WATCHED = "watched"
+"""Name of the head that the player draws, as `cross-6-4`; the browser writes it."""
 
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
@@ -174,6 +178,10 @@ def restate(name: str, value: str) -> None:
 def choose(name: str, value: str | None) -> None:
     """Put a choice into the address, or None to remove it; a widget that is drawn keeps its own."""
     streamlit_internals.write_to_query(name, value)
+    if name in CARRIED:  # the next page has it, too
+        carried = st.session_state.setdefault(_CARRIED, {})
+        carried.pop(name, None)
+        carried |= {} if value is None else {name: [value]}
 
 
 def forget_sentence() -> None:

@@ -1,4 +1,4 @@
-"""Views that are pages of their own now: a link to one opens its page."""
+"""Views that are pages of their own now, whose links open these, and views that are gone."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qs, urlencode
@@ -8,6 +8,16 @@ _PAGES = {
     ("architecture", "computation and memory"): "self_attention",
     ("architecture", "tables 2 and 3"): "tables",
 }
+
+_GONE = {
+    "Faithful?": "The view Faithful? has left the app: headlight evaluate faithfulness tests how "
+    "well lenses find the words that matter.",
+}
+
+
+def farewell(view: str | None) -> str:
+    """Say in one sentence where a view went that a link names; "" for any other."""
+    return _GONE.get(view or "", "")
 
 
 def page_of(path: str, choices: Mapping[str, str | Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from viz.draw.labels import PAGE_TITLES, SECTIONS
 VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
 
 ROLES, REMOVE_HEADS = "Roles", "Remove heads"
-WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
+WHY, LAYERS = "Why this word", "Layer by layer"
 
 CORPUS_VIEW = "corpus_view"
 """Name in the URL of the choice among the views of “Corpus”, which has “Remove heads” as well."""

@@ -40,7 +40,7 @@ _MODULES = {
     "pairs_table read_pairs",
     "transformer.circuits.score": "split_scores",
     "transformer.circuits.writing": "copying_score written_logits",
-    "transformer.corpus": "faithfulness faithfulness_report head_report result_file",
+    "transformer.corpus": "head_report result_file",
     "transformer.corpus.comparison": "compared_heads compared_sentences quality_changes",
     "transformer.corpus.head_tokens": "head_tokens",
     "transformer.corpus.measured": "head_means heads_table sentences_table",

@@ -28,7 +28,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
     ("roles", navigation.LAYERS): "What would each layer write?",
-    ("roles", navigation.FAITHFUL): "Do large weights mark the words that matter?",
     ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
     ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
     ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
@@ -55,8 +54,17 @@ class Question(NamedTuple):
     terms: Sequence[str]
 
 
+def begin() -> DeltaGenerator:
+    """Put the row of question and findings where it stands; `ask` and `link` fill it."""
+    return st.container(key="findings", horizontal=True, gap="small")
+
+
 def show(
-    page: str, view: str = "", find: FromModel | None = None, asked: Question | None = None
+    page: str,
+    view: str = "",
+    find: FromModel | None = None,
+    row: DeltaGenerator | None = None,
+    asked: Question | None = None,
 ) -> None:
     """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
     bar = sentence_bar.current()
@@ -71,16 +79,21 @@ def show(
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
-    row = ask(page, view, asked)
+    row = ask(page, view, row, asked)
     link(page, row, results)
     if unfinished is not None:
         with row:
             unfinished.show()
 
 
-def ask(page: str, view: str = "", asked: Question | None = None) -> DeltaGenerator:
+def ask(
+    page: str,
+    view: str = "",
+    row: DeltaGenerator | None = None,
+    asked: Question | None = None,
+) -> DeltaGenerator:
     """Draw the question of a view; return the row, in which findings have a place."""
-    row = st.container(key="findings", horizontal=True, gap="small")
+    row = begin() if row is None else row
     if question := asked.text if asked else QUESTIONS.get((page, view)):
         help_text = help_of(asked.terms) if asked else help_on(page)
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
@@ -91,7 +104,9 @@ def ask(page: str, view: str = "", asked: Question | None = None) -> DeltaGenera
 
 def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
     """Draw findings into the row of `ask`, each a link to the view that shows it."""
-    if not results:
+    if not results:  # else those of the page before would keep their places until the run ends
+        for _ in range(2):
+            row.empty()
         return
     with row:
         st.text("Worth seeing:")

@@ -80,8 +80,8 @@ const SMALL: Layout = {
 };
 /** closer, to be in sight whole on a low screen */
 const LOW: Layout = {
-  ...ONE_LINE, letters: 13, feet: [15, 15], strip: 20, words: 23,
-  map: 30, gaps: { close: 4, plain: 8, far: 13 }, over: 18,
+  ...ONE_LINE, letters: 13, feet: [15, 15], strip: 19, words: 21,
+  map: 28, gaps: { close: 4, plain: 6, far: 13 }, over: 16,
 };
 const STRIPS = [20, 16, 12, 8]; // heights that a low layout tries
 

@@ -2,7 +2,7 @@
 // subword after the other. Beside them stands what the lit box does. Stepped without the host.
 
 import { ARROWS, button, isShortcut, make } from "../core/dom.ts";
-import { digits, isolate, within } from "../core/text.ts";
+import { digits, isolate, SPECIAL, within } from "../core/text.ts";
 import type { ModelBox, ModelData, ModelPlan } from "./plan.ts";
 import type { Architecture } from "./view.ts";
 
@@ -209,7 +209,8 @@ export class Playback {
     this.bars.replaceChildren(...(step?.options ?? []).map(({ label, p }, n) => {
       const bar = make("span", { class: "hl-arch-bar", style: `--hl-p: ${p}` });
       const name = n === step?.taken ? "hl-arch-taken" : "";
-      return make("li", { class: name }, make("bdi", {}, label), bar, digits(p));
+      const shown = make("bdi", {}, SPECIAL.get(label) ?? label);
+      return make("li", { class: name }, shown, bar, digits(p));
     }));
   }
 
@@ -218,7 +219,7 @@ export class Playback {
     const { data: { playing }, plan: { boxes, layout, width } } = this.view;
     if (!playing || word + 1 === playing.read.length) return;
     const { options, taken } = playing.steps[word];
-    this.word.textContent = options[taken].label;
+    this.word.textContent = isolate(options[taken].label);
     const edge = boxes[ENDS].x + boxes[ENDS].width;
     this.word.style.right = `${Math.max(0, width - edge - layout.side)}px`;
     this.word.hidden = false;

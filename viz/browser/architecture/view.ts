@@ -4,6 +4,7 @@
 import { paint, sized } from "../core/canvas.ts";
 import { mixed, rasterOf } from "../core/color.ts";
 import { isShortcut, make } from "../core/dom.ts";
+import { COLOR, paletteOf } from "../core/palette.ts";
 import { heightInSight } from "../core/picture_view.ts";
 import { SHARP } from "../core/save.ts";
 import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
@@ -12,6 +13,7 @@ import {
   INSIDE, type ModelBox, type ModelData, type ModelPlan, nextBox, planModel, type Point, SKIP,
 } from "./plan.ts";
 import { Playback } from "./playback.ts";
+import type { Kind } from "../core/trace.ts";
 
 type ModelScene = Pick<Architecture, "data" | "plan" | "theme">
   & { ratio: number }; // pixels for one unit of the plan
@@ -155,9 +157,15 @@ const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left
   + "Each box is a button that opens it; arrow keys move from box to box.";
 const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each has its own scale.",
   "Small maps: one per head, 0 to 1; each row attends to the columns."];
-const AROUND = 225; // bar, findings, controls and foot, CSS pixels
+const AROUND = 250; // bar, findings, first steps, controls and foot, CSS pixels
 
 export class Architecture extends View<ModelData> {
+  static read(message: any): ModelData {
+    const kinds = Object.keys(COLOR) as Kind[];
+    const palettes = Object.fromEntries(kinds.map((kind) => [kind, paletteOf(kind)]));
+    return { ...message, palettes: { ...palettes, difference: paletteOf(null) } };
+  }
+
   canvas = make("canvas", { "aria-hidden": "true" });
   box = make("div", { class: "hl-arch" }, this.canvas);
   key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));

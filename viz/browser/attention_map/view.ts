@@ -9,6 +9,7 @@ import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
 import {
   EDGE, heightInSight, MatrixView, type Scene, type Square, TALLEST,
 } from "../core/picture_view.ts";
+import { paletteOf } from "../core/palette.ts";
 import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
@@ -208,6 +209,10 @@ const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets i
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
 export class AttentionMap extends MatrixView<MapData, MapPlan> {
+  static read(message: any): MapData {
+    return { ...message, palette: paletteOf(message.signed ? null : message.kind) };
+  }
+
   title = make("h3", { class: "hl-title" });
   axes = make("div", { class: "hl-axes" });
   legend = make("span", { class: "hl-legend" });

@@ -85,17 +85,24 @@ function paintText(context: Context, mark: Text, font: string) {
 
 function paintPicture(context: Context, mark: Picture) {
   const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
-  const source = canvasOf(raster);
   if (exact) {
     const { a, d, e, f } = context.getTransform();
+    // whole pixels, so that nothing is blurred
+    const [left, top] = [Math.round(a * x + e), Math.round(d * y + f)];
+    const [wide, high] = [Math.round(a * width), Math.round(d * height)];
+    // a canvas for each of a hundred small maps would cost more than all else of a drawing
+    if (Math.abs(wide - raster.width) <= 1 && Math.abs(high - raster.height) <= 1) {
+      context.putImageData(imageOf(raster), left, top);
+      return;
+    }
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.imageSmoothingEnabled = false; // whole pixels, so that nothing is blurred
-    context.drawImage(source, Math.round(a * x + e), Math.round(d * y + f),
-      Math.round(a * width), Math.round(d * height));
+    context.imageSmoothingEnabled = false;
+    context.drawImage(canvasOf(raster), left, top, wide, high);
     context.restore();
     return;
   }
+  const source = canvasOf(raster);
   context.imageSmoothingEnabled = Boolean(smooth);
   const [left, top, wide, high] = part ?? [0, 0, raster.width, raster.height];
   context.globalAlpha = opacity ?? 1;
@@ -140,10 +147,14 @@ export function canvasOf(raster: Raster): HTMLCanvasElement {
   let canvas = drawn.get(raster);
   if (!canvas) {
     canvas = make("canvas", { width: raster.width, height: raster.height });
-    const image = new ImageData(raster.width, raster.height);
-    image.data.set(raster.pixels);
-    penOf(canvas).putImageData(image, 0, 0);
+    penOf(canvas).putImageData(imageOf(raster), 0, 0);
     drawn.set(raster, canvas);
   }
   return canvas;
+}
+
+function imageOf(raster: Raster): ImageData {
+  const image = new ImageData(raster.width, raster.height);
+  image.data.set(raster.pixels);
+  return image;
 }

@@ -8,39 +8,45 @@ import { within } from "./text.ts";
 import type { Sample } from "./save.ts";
 
 // linear red, green and blue to the responses of the eye's cones, as in OKLab (Ottosson 2020)
-const TO_CONES = [
+export const TO_CONES = [
   [0.4122214708, 0.5363325363, 0.0514459929],
   [0.2119034982, 0.6806995451, 0.1073969566],
   [0.0883024619, 0.2817188376, 0.6299787005],
-];
-const FROM_CONES = [
-  [4.0767416621, -3.3077115913, 0.2309699292],
-  [-1.2684380046, 2.6097574011, -0.3413193965],
-  [-0.0041960863, -0.7034186147, 1.707614701],
 ];
 
 /** Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
  * the cones' responses.
  * @param color `#rrggbb`, like paper */
 export function mixed(color: string, paper: string, share: number) {
-  const [front, other] = [color, paper].map((hex) =>
-    times(TO_CONES, channels(hex).map((value) => toLinear(value / 255))).map(Math.cbrt));
+  const [front, other] = [color, paper].map((hex) => times(TO_CONES, linear(hex)).map(Math.cbrt));
   const mix = front.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
-  const srgb = times(FROM_CONES, mix).map((value) => Math.round(255 * toGamma(value)));
+  const srgb = times(FROM_CONES, mix).map((value) => Math.round(255 * Math.max(0, gamma(value))));
   return `rgb(${srgb.join()})`;
 }
 
 export const channels = (color: string) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
-const times = (matrix: number[][], values: number[]) =>
+export const times = (matrix: number[][], values: number[]) =>
   matrix.map((row) => row.reduce((sum, factor, n) => sum + factor * values[n], 0));
 
-const toLinear = (value: number) =>
-  (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+/** Invert three rows of three: the columns are cross products of the rows, over the determinant. */
+export function inverse([a, b, c]: number[][]) {
+  const cross = ([x, y, z]: number[], [u, v, w]: number[]) =>
+    [y * w - z * v, z * u - x * w, x * v - y * u];
+  const columns = [cross(b, c), cross(c, a), cross(a, b)];
+  const [determinant] = times([a], columns[0]);
+  return [0, 1, 2].map((row) => columns.map((column) => column[row] / determinant));
+}
 
-const toGamma = (value: number) =>
-  (value <= 0.0031308 ? 12.92 * Math.max(0, value) : 1.055 * value ** (1 / 2.4) - 0.055);
+const FROM_CONES = inverse(TO_CONES);
+
+/** Convert `#rrggbb` to linear red, green and blue. */
+export const linear = (color: string) => channels(color).map((value) => value / 255).map((value) =>
+  (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+
+export const gamma = (value: number) =>
+  (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055);
 
 /** Red, green, blue and opacity of each pixel. */
 export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }

@@ -1,7 +1,7 @@
 // Elements of the page, the frame in which a picture scrolls, and the note beside what is pointed
 // at. Strings become text nodes: nothing is ever parsed as HTML.
 
-import { within } from "./text.ts";
+import { SPECIAL, within } from "./text.ts";
 import type { Place } from "./scene.ts";
 
 export function make<T extends keyof HTMLElementTagNameMap>(
@@ -28,7 +28,7 @@ export function fillTable(
   table: HTMLTableElement, caption: string, head: string[], rows: string[][],
 ) {
   const row = (tag: "td" | "th", texts: string[]) =>
-    make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
+    make("tr", {}, ...texts.map((text) => make(tag, {}, SPECIAL.get(text) ?? text)));
   table.replaceChildren(make("caption", {}, caption), make("thead", {}, row("th", head)),
     make("tbody", {}, ...rows.map((texts) => row("td", texts))));
 }

@@ -1,6 +1,8 @@
 // Values that mounts of one page share: Python sends the selected head apart from the
 // grid, so that a choice does not send the grid's megabytes again.
 
+import type { Trace } from "./trace.ts";
+
 const values = new Map<string, any>();
 const changes = new EventTarget();
 
@@ -21,6 +23,31 @@ export function subscribe(key: string, act: (value: any) => void): () => void {
   const hear = (event: Event) => act((event as CustomEvent).detail);
   changes.addEventListener(key, hear);
   return () => changes.removeEventListener(key, hear);
+}
+
+/** A trace of which several pictures are made: it travels once, under its checksum. */
+export interface Carried { id: string; trace: Trace }
+
+const CARRIED = "trace";
+
+export function carry(carried: Carried) {
+  setValue(CARRIED, carried);
+  return () => {
+    if (getValue(CARRIED) === carried) deleteValue(CARRIED); // not one that came after it
+  };
+}
+
+/** Give a trace to a picture that names it, as soon as it is there.
+ * @returns forgets the picture */
+export function withTrace(id: string, act: (trace: Trace) => void): () => void {
+  const hear = (carried: Carried | null) => {
+    if (carried?.id !== id) return;
+    forget();
+    act(carried.trace);
+  };
+  const forget = subscribe(CARRIED, hear);
+  hear(getValue(CARRIED) ?? null);
+  return forget;
 }
 
 /** A choice that the reader makes in the picture and the host in the address. What was chosen last

@@ -1,5 +1,8 @@
+/** The tokens that begin and end a sentence, in words. */
+export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
+
 /** Isolate a token among other text: its direction stays inside it, Hebrew turns no other. */
-export const isolate = (token: string) => `\u2068${token}\u2069`;
+export const isolate = (token: string) => `\u2068${SPECIAL.get(token) ?? token}\u2069`;
 
 const RIGHT_TO_LEFT =
   /^[\p{Script=Arab}\p{Script=Hebr}\p{Script=Syrc}\p{Script=Thaa}\p{Script=Nkoo}]/u;

@@ -17,6 +17,7 @@ export interface KindTrace {
   heads: number; // of each layer
   causal: boolean; // whether a query sees no later key
   weights: Float32Array; // `[layer, head, query, key]`
+  size?: [query: number, key: number]; // of the weights, where they are those of a beginning
 }
 
 export interface Options {
@@ -33,6 +34,9 @@ export interface Edited {
   prefix: number; // pieces of the translation that were given, not searched
 }
 
+/** A word of the translation and the one of the source that it comes from, by their numbers. */
+export interface WordLink { source: number; target: number; strength: number; mutual: boolean }
+
 export interface Trace {
   source: Side;
   target: Side;
@@ -41,13 +45,15 @@ export interface Trace {
   options: Options[]; // `[target]`
   beginnings: string[][]; // `[target]`, what the beam kept or finished at each step
   edited: Edited;
+  links?: WordLink[]; // where they are not those of the alignment's map of weights
 }
 
-/** The head whose map links words, and its share of wrong links. */
+/** The map that links words, and its share of wrong links, 0 to 1. */
 export interface Alignment {
   layer: number;
-  head: number;
-  lens: string;
+  head: number | null; // null for the mean over the layer's heads
+  row: "reads" | "writes"; // the row of the decoder that stands for a word
+  lens: string; // its name on the screen
   error: number | null;
 }
 
@@ -56,5 +62,25 @@ export interface About {
   languages: { code: string; name: string }[]; // source, target
   madeBy: string; // the model and its checksum, for captions
   alignment: Alignment | null;
-  roles: Partial<Record<Kind, string[][]>>; // over the corpus, `[layer][head]`; "" for none
+  // over the corpus, as the screen names them, `[layer][head]`; "" for none
+  roles: Partial<Record<Kind, string[][]>>;
+}
+
+const LARGEST = 65_535; // a weight of 1 in 16 bits
+
+/** Read weights, of which a long sentence has 16 bits. */
+export const readWeights = (weights: Float32Array | Uint16Array) =>
+  (weights instanceof Float32Array ? weights
+    : Float32Array.from(weights, (steps) => steps / LARGEST));
+
+/** Read a trace as viz/draw/trace_message.py writes it: with the probabilities of all options in a
+ * row, and weights of a long sentence in 16 bits. */
+export function readTrace({ p, ...message }: any): Trace {
+  let end = 0;
+  const options = message.options.map(({ pieces, taken }: Options): Options =>
+    ({ pieces, taken, p: p.subarray(end, end += pieces.length) }));
+  const kinds = message.kinds.map(({ weights, ...kind }: any) => ({
+    ...kind, weights: readWeights(weights),
+  }));
+  return { ...message, options, kinds };
 }

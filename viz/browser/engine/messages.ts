@@ -2,8 +2,13 @@
 
 import type { HeadPlace, Row, Trace } from "../core/trace.ts";
 
-/** Where the model lies: a folder with `model.json`, in which the names of its parts stand. */
-export interface Load { type: "load"; base: string }
+/** Where the model lies: the absolute address of a folder with `model.json`, as `folder.ts` says.
+ * Once more after it failed, it goes on with the parts that are not there. */
+export interface Load {
+  type: "load";
+  base: string;
+  int8?: boolean; // whether to take the smaller weights, where the folder has them
+}
 
 /** Translate; a newer request ends an older one. */
 export interface Translate {
@@ -47,6 +52,7 @@ export interface Ordered {
   turn: number;
   heads: { place: HeadPlace; logProb: number; text: string }[];
   random: { place: HeadPlace; logProb: number; text: string }[];
+  trace: Trace | null; // what the model writes without all `heads`, where one of them is new
   done: boolean; // else more places follow
 }
 

@@ -4,6 +4,7 @@
 import { paint, sized } from "../core/canvas.ts";
 import { blank, hidden, setPixel } from "../core/color.ts";
 import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom.ts";
+import { paletteOf } from "../core/palette.ts";
 import { SHARP } from "../core/save.ts";
 import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
@@ -91,6 +92,11 @@ function spans(pixels: number, count: number) {
 const STROKE = 2.5; // as style.css draws it around the selected map
 
 export class HeadGrid extends View<GridData> {
+  static read(message: any): GridData {
+    const parts = message.parts.map((part: any) => ({ ...part, palette: paletteOf(part.kind) }));
+    return { ...message, parts };
+  }
+
   canvas = make("canvas", { "aria-hidden": "true" });
   grid = make("div", { class: "hl-grid", role: "grid" });
   tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });

@@ -3,6 +3,7 @@
 
 import { signedRaster } from "../core/color.ts";
 import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
+import { paletteOf } from "../core/palette.ts";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
 import { type Mark, picture, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
@@ -157,6 +158,10 @@ const PLAY = "▶ Play";
 const KEY = "purple: above 0, olive: below"; // of the colours
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
+  static read(message: any): InsideData {
+    return { ...message, palette: paletteOf(null) };
+  }
+
   title = make("h3", { class: "hl-title" });
   chips = make("div", { class: "hl-steps" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });

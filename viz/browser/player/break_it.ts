@@ -3,17 +3,27 @@
 
 import { button, make } from "../core/dom.ts";
 import { fixed, within } from "../core/text.ts";
-import type { Head, RowPart } from "./plan.ts";
+import { readWeights } from "../core/trace.ts";
+import type { Head, KindData, RowPart } from "./plan.ts";
 import { titleOf } from "./sentences.ts";
 
 const PACE = 700; // ms between two heads
+
+type Maps = Pick<KindData, "kind" | "weights" | "whole" | "size">;
+
+/** A server sends those that are drawn alone. */
+const readMaps = (maps: Maps): Maps =>
+  ({ ...maps, weights: readWeights(maps.weights), whole: maps.whole ?? maps.size });
 
 /** One head more removed, as `encode_broken` of viz/draw/player.py sends it. */
 interface Removed {
   head: Head;
   log_p: number; // of the original translation
-  row: RowPart[]; // what the model writes now
+  row: RowPart[]; // what the model writes now, and what it lost
+  written: string[]; // its subwords, after the token that it begins with
   text: string; // the same as a sentence
+  changes: { lost: number; new: number; plain: boolean }; // of words
+  maps: Maps[] | null; // where its heads look, if sent
   // of as many random heads: log P over several draws, and whether the first one's text is the same
   control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
 }
@@ -31,18 +41,22 @@ interface Player {
   ask: (count: number | null) => void; // of the host: so many heads; null ends it
 }
 
+let made = 0; // so that each has an id of its own
+
 export class BreakIt {
   open: HTMLButtonElement;
   slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Heads removed" });
   count = make("span", { class: "hl-break-count" });
-  control = make("p", { class: "hl-break-control hl-quiet", "aria-live": "polite" });
+  marks = make("datalist"); // on the slider: the first changed word, and where the text breaks
+  control = make("p", { class: "hl-break-control", "aria-live": "polite" });
   restore: HTMLButtonElement;
   line: HTMLElement;
   root: HTMLElement;
   data: Broken | null = null;
   shown = 0; // heads that the picture lacks
-  plays = false; // until a word changes
+  plays = false; // until the text plainly changes
   isOpen = false;
+  heard = ""; // what the lines below the slider say
   timer = 0;
   player: Player;
 
@@ -59,8 +73,10 @@ export class BreakIt {
       this.open.focus();
     });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    this.marks.id = `hl-break-marks-${++made}`;
+    this.slider.setAttribute("list", this.marks.id);
     this.line = make("div", { class: "hl-break-line" }, make("strong", {}, "Break it"),
-      this.slider, this.count, this.restore);
+      this.slider, this.marks, this.count, this.restore);
     this.root = make("div", { class: "hl-break", hidden: "" }, this.open, this.line, this.control);
   }
 
@@ -72,14 +88,19 @@ export class BreakIt {
     this.plays = linked === 0;
   }
 
-  close() {
+  stop() {
     window.clearTimeout(this.timer);
     this.timer = 0;
+  }
+
+  close() {
+    const wasUsed = this.isOpen || this.data !== null;
+    this.stop();
     this.data = null;
     this.shown = 0;
     this.plays = this.isOpen = false;
     this.draw();
-    this.player.changed();
+    if (wasUsed) this.player.changed();
   }
 
   /** Give all heads back. @returns whether any could be removed */
@@ -94,41 +115,43 @@ export class BreakIt {
 
   follow(data: Broken | null) {
     if (!this.isOpen || !data) return; // the host takes it away between two answers
+    this.shown = Math.min(this.shown, data.total); // a link may ask for more
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
-    this.data = known.length > data.places.length ? { ...data, places: known } : data;
-    this.step();
+    const places = data.places.map((place, n) => ({
+      ...place, maps: place.maps?.map(readMaps) ?? known[n]?.maps ?? null,
+    }));
+    this.data = { ...data, places: [...places, ...known.slice(places.length)] };
     this.draw();
     this.player.changed();
+    this.step();
   }
 
-  /** Remove one head more, until a word changes or all are removed. */
+  /** Remove one head more, until the text plainly changes or all are removed. */
   step() {
     if (!this.plays || this.timer || !this.data) return;
     const { places, total } = this.data;
-    const changes = this.shown > 0 && isChanged(places[this.shown - 1]?.row ?? []);
-    if (changes || this.shown >= total) {
+    if (this.now?.changes.plain || this.shown >= total) {
       this.plays = false;
       this.player.ask(this.shown);
     } else if (this.shown < places.length) {
       this.timer = window.setTimeout(() => {
         this.timer = 0;
         this.shown += 1;
-        this.step();
         this.draw();
         this.player.changed();
+        this.step();
       }, this.shown ? PACE : 0);
     }
   }
 
   go(count: number) {
     this.plays = false;
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.stop();
     this.shown = count;
-    this.player.ask(count);
     this.draw();
-    this.player.changed();
+    this.player.changed(); // what the picture shows has its places before anything is asked
+    this.player.ask(count);
   }
 
   /** What the picture shows: of heads that are still computed, those that have come. */
@@ -152,30 +175,34 @@ export class BreakIt {
     this.slider.max = String(total);
     this.slider.value = String(within(this.shown, 0, total));
     this.count.textContent = `${places.length} of ${total} heads removed`;
-    const text = this.isOpen ? this.sentence(data, places) : "";
-    if (text !== this.control.textContent) this.control.textContent = text;
+    const all = data?.places ?? [];
+    const marked = [all.findIndex(({ changes }) => changes.lost + changes.new > 0),
+      all.findIndex(({ changes }) => changes.plain)];
+    this.marks.replaceChildren(...marked.filter((n) => n >= 0 && n < Math.max(1, this.shown))
+      .map((n) => make("option", { value: n + 1 })));
+    const [note, ...figures] = this.isOpen ? this.lines(data, places) : [""];
+    const heard = note + figures.flat().join();
+    if (heard === this.heard) return;
+    this.heard = heard;
+    this.control.replaceChildren(note, ...figures.map(([figure, rest]) =>
+      make("span", {}, make("strong", {}, figure), rest)));
   }
 
-  sentence(data: Broken | null, places: Removed[]): string {
+  /** Say what is done, or compare two figures, each with what it is of. */
+  lines(data: Broken | null, places: Removed[]): [string, ...[string, string][]] {
+    if (data && this.shown && places.length === this.shown) {
+      return ["", ...compared(data, places)];
+    }
+    return [this.note(data, places)];
+  }
+
+  note(data: Broken | null, places: Removed[]): string {
     if (!data) return "Computing which heads this sentence needs most …";
     if (!this.shown && !this.plays) {
       return data.note || "All heads are there. Move the slider to remove one.";
     }
     if (!this.shown) return data.note || "Removing the head that this sentence needs most …";
-    if (places.length < this.shown) {
-      return data.note || `Removing head ${places.length + 1} of ${this.shown} …`;
-    }
-    const { head, log_p: after, row, control } = places[places.length - 1];
-    const same = isChanged(row) ? "" : " No word changes.";
-    const first = `Last removed: ${NAMES[head.kind]} ${titleOf(head)}.${same} The original `
-      + `translation is ${timesOf(data.log_p - after)} probable (log P `
-      + `${fixed(data.log_p, 2)} → ${fixed(after, 2)}).`;
-    if (!control) return first;
-    const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
-    const words = control.same ? "" : "; the text changes, too";
-    const heads = `${places.length} random ${places.length === 1 ? "head" : "heads"}`;
-    return `${first} Control, ${heads}: ${timesOf(data.log_p - control.middle)} probable `
-      + `(${range} in ${control.draws} draws)${words}.`;
+    return data.note || `Removing head ${places.length + 1} of ${this.shown} …`;
   }
 }
 
@@ -184,12 +211,32 @@ const NAMES = {
   cross: "cross-attention",
 };
 
+/** Compare what the original translation lost with what it loses without random heads. */
+function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
+  const { head, log_p: after, changes, control } = places[places.length - 1];
+  const count = places.length;
+  const words = changes.lost + changes.new
+    ? `${counted(changes.lost, "word")} lost, ${changes.new} new` : "no word changes";
+  const lines: [string, string][] = [[`${timesOf(before - after)}: `,
+    `the original translation without ${count === 1 ? "this head" : `these ${count} heads`}; `
+    + `${words} (log P ${fixed(before, 2)} → ${fixed(after, 2)}; last: ${NAMES[head.kind]} `
+    + `${titleOf(head)}).`]];
+  if (control) {
+    const { low, middle, high, draws, same } = control;
+    lines.push([`${timesOf(before - middle)}: `, `without ${counted(count, "random head")} `
+      + `instead; ${same ? "no word changes" : "words change, too"} (${draws} draws: `
+      + `${fixed(low, 2)} to ${fixed(high, 2)}).`]);
+  }
+  return lines;
+}
+
 /** Say by which factor something is less probable, from a difference of log probabilities. */
 function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
     : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
-  return shown === "1" ? "equally" : `${shown} times ${nats > 0 ? "less" : "more"}`;
+  return shown === "1" ? "As probable as before"
+    : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }
 
-export const isChanged = (row: RowPart[]) => row.some((part) => "text" in part || part.lost);
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -3,10 +3,9 @@
 
 import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
-import { digits, isolate, shortened, tidy } from "../core/text.ts";
+import { digits, isolate, shortened, SPECIAL, tidy } from "../core/text.ts";
 import {
-  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, SPECIAL, strongest,
-  TILE,
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
   type Tile, weightOf,
 } from "./plan.ts";
 import type { Player } from "./view.ts";
@@ -28,7 +27,7 @@ export function stageMarks(moment: Moment): Mark[] {
     ...ribbonsOf(moment).map((ribbon) => ribbonMark(moment, ribbon)),
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
-    ...addedMarks(moment),
+    ...lostMarks(moment),
     ...(data.training.length ? [text({
       text: "Reference translation, which the decoder is given", x: 0, size: SIZE.title,
       y: plan.bottom + plan.high + 12, fill: moment.theme.quiet,
@@ -63,7 +62,7 @@ const ribbonMark = ({ kind, near }: Moment, { d, line, opacity, dash }: Ribbon) 
 
 /** List what is drawn in the band: a step's ribbons, those of all rows, or the links of words. */
 export function ribbonsOf(moment: Moment): Ribbon[] {
-  const { data, plan, kind, head, step, part, all, removed } = moment;
+  const { data, plan, kind, head, step, part, all } = moment;
   if (linksShown(moment)) {
     return data.links.map((link) => {
       const { source, target, mutual, strength } = link;
@@ -76,7 +75,7 @@ export function ribbonsOf(moment: Moment): Ribbon[] {
       };
     });
   }
-  if (removed.some((other) => isSame(other, head))) return []; // it writes nothing any more
+  if (isCrossed(moment, head)) return []; // it writes nothing any more
   if (!all) {
     const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step),
       part);
@@ -101,6 +100,9 @@ function isQuiet({ kind, word }: Moment, query: number, key: number) {
 
 export const isSame = (a: Head | null, b: Head | null) =>
   a?.kind === b?.kind && a?.layer === b?.layer && a?.head === b?.head;
+
+export const isCrossed = ({ crossed }: Pick<Moment, "crossed">, head: Head) =>
+  crossed.some((other) => isSame(other, head));
 
 /** Test whether links between words are drawn, and not what one head looks at. */
 export const linksShown = (
@@ -147,8 +149,9 @@ function wordMarks(
 ): Mark[] {
   const { plan, theme, kind, step, all, part } = moment;
   const query = all ? null : placeOfQuery(moment, step);
-  const row = all ? [] : rowBetween(kind, moment.head, step, 1);
-  const key = all ? null : placeOfKey(moment, strongest(row));
+  const isGone = all || isCrossed(moment, moment.head);
+  const key = isGone ? null
+    : placeOfKey(moment, strongest(rowBetween(kind, moment.head, step, 1)));
   return places.flatMap((place, n) => {
     const here = place === query;
     const later = side === "written" && !all && kind.kind !== "encoder_self" && n > step + 1;
@@ -156,17 +159,15 @@ function wordMarks(
     const special = SPECIAL.has(texts[n]);
     const coming = side === "written" && here ? part : 1;
     const strong = here || place === key;
-    const isLost = side === "written" && plan.lost.has(n);
+    const isNew = side === "written" && plan.added.has(n);
     const y = place.y + plan.high / 2;
     return [
       text({
-        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y,
-        middle: true, anchor: "middle", size: plan.font, weight: strong ? 600 : 400,
-        fill: special || isLost ? theme.quiet : theme.ink,
+        text: isolate(texts[n]), x: place.x + place.width / 2, y,
+        middle: true, anchor: "middle", size: plan.font, weight: strong || isNew ? 600 : 400,
+        fill: special ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),
       }),
-      ...(isLost ? [rect({ x: place.x, y: y - 0.5, width: place.width, height: 1.5,
-        fill: theme.quiet })] : []),
       ...(here ? [rect({
         x: place.x, y: place.y + plan.high - 4, width: place.width, height: 3, fill: kind.color,
         opacity: coming,
@@ -179,11 +180,16 @@ function wordMarks(
   });
 }
 
-/** Write the words of the translation without some heads that the original one lacks. */
-const addedMarks = ({ plan, theme }: Moment): Mark[] => plan.added.map((place) => text({
-  text: isolate(place.text), x: place.x, y: place.y + plan.high / 2, middle: true,
-  size: plan.font, weight: 600, fill: theme.ink,
-}));
+/** Strike out the words of the original translation that it lost without some heads. */
+const lostMarks = ({ plan, theme }: Moment): Mark[] => plan.lost.flatMap((place) => {
+  const { x, width } = place;
+  const y = place.y + plan.high / 2;
+  return [
+    text({ text: isolate(place.text), x: x + width / 2, y, middle: true, anchor: "middle",
+      size: plan.font, fill: theme.quiet }),
+    rect({ x, y: y - 0.5, width, height: 1.5, fill: theme.quiet }),
+  ];
+});
 
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
@@ -240,7 +246,7 @@ function endMarks(
 export function tileMarks(
   moment: Moment & { tiles: Tile[]; outlined: Head | null },
 ): Mark[] {
-  const { data, kind, theme, tiles, step, part, all, removed, outlined } = moment;
+  const { data, kind, theme, tiles, step, part, all, outlined } = moment;
   const [queries, keys] = kind.size;
   const rows = all ? queries : 1;
   const raster = blank(kind.heads * keys, kind.layers * rows);
@@ -270,12 +276,12 @@ export function tileMarks(
       fill: theme.quiet,
     })),
     ...tiles.flatMap(({ layer, head, x, y, width, height }) => {
-      const isRemoved = removed.some((other) => isSame(other, { kind: kind.kind, layer, head }));
+      const isRemoved = isCrossed(moment, { kind: kind.kind, layer, head });
       return [
-        picture({
+        ...(rows && keys ? [picture({
           raster, x, y, width, height, part: [head * keys, layer * rows, keys, rows],
           opacity: isRemoved ? 0.25 : 1,
-        }),
+        })] : []),
         ...(isRemoved ? [path({
           d: `M${x},${y}L${x + width},${y + height}M${x},${y + height}L${x + width},${y}`,
           stroke: theme.ink, line: 1.5,

@@ -1,9 +1,9 @@
-// What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, the
-// weights of a head at any moment between two steps, and the places: the subwords of the source in
-// a line above, those of the translation below, room for ribbons between them, the bars of the next
-// subword beside them, a tile for each head. A line that is longer than the picture scrolls.
+// What a player shows, as from_trace.ts makes it; the weights of a head at any moment between two
+// steps; and the places: the subwords of the source in a line above, those of the translation
+// below, room for ribbons between them, the bars of the next subword beside them, a tile for each
+// head. A line that is longer than the picture scrolls.
 
-import { within } from "../core/text.ts";
+import { SPECIAL, within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
@@ -17,8 +17,9 @@ export interface KindData {
   layers: number;
   heads: number; // of each layer
   selected: [layer: number, head: number]; // what is open first
-  weights: Uint16Array; // `[moment, layer, head, query, key]`, 65,535 for 1
-  size: [query: number, key: number];
+  weights: Float32Array; // `[moment, layer, head, query, key]`
+  whole: [query: number, key: number]; // of the weights
+  size: [query: number, key: number]; // of those that are drawn, the first ones
   palette: Palette;
 }
 
@@ -40,10 +41,14 @@ export interface PlayerData {
   links: { source: number; target: number; mutual: boolean; strength: number }[];
   // the head of the cross-attention whose map makes the links, and a sentence on their error
   linked?: { head: [layer: number, head: number] | null; about: string };
+  crossed?: Head[]; // removed while this was written
   breaks?: boolean; // whether the host removes heads
+  opens?: boolean; // whether a click on a ribbon opens its head, instead of its numbers
 }
 
-const ONE = 65_535;
+/** Last this long, in ms: a word of a search so long that it can be read, all in 12 s at most. */
+export const paceOf = (data: PlayerData, kind: KindData) =>
+  (data.training.length ? 450 : within(11_000 / momentsOf(data, kind), 350, 900));
 
 /** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */
 export function momentsOf({ training }: PlayerData, { size }: KindData) {
@@ -52,11 +57,11 @@ export function momentsOf({ training }: PlayerData, { size }: KindData) {
 
 /** Get a weight, from 0 to 1. @param moment of a training run, else 0 */
 export function weightOf(
-  { weights, layers, heads, size: [queries, keys] }: KindData, moment: number, layer: number,
-  head: number, query: number, key: number,
+  { weights, layers, heads, whole: [queries, keys] }: KindData, moment: number,
+  layer: number, head: number, query: number, key: number,
 ) {
   const map = (moment * layers + layer) * heads + head;
-  return weights[(map * queries + query) * keys + key] / ONE;
+  return weights[(map * queries + query) * keys + key];
 }
 
 /** Mix the rows before and after a moment: what a head looks at while one becomes the other. */
@@ -92,9 +97,9 @@ export function percent(share: number) {
 
 export interface Place { x: number; y: number; width: number } // of a subword
 
-/** A part of the translation without some heads: a subword of the original one, kept or lost, by
- * its index in `written`; or a text that is new. */
-export type RowPart = { piece: number; lost: boolean } | { text: string };
+/** A part of the translation without some heads: a subword of it, kept or new, by its index in
+ * `written`; or a word of the original one that it lost. */
+export type RowPart = { piece: number; new: boolean } | { text: string };
 
 export type PlayerPlan = ReturnType<typeof planPlayer>;
 
@@ -102,7 +107,7 @@ export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22 };
 export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
 const NARROW = 720; // below it bars and maps stand under the translation
-const BAND = { wide: 128, narrow: 92 };
+const BAND = { wide: 116, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
 const NAMED = 18; // of a line that names the words of a run
@@ -110,7 +115,7 @@ const NAMED = 18; // of a line that names the words of a run
 /** @param row the translation without some heads; by default it is as it was written */
 export function planPlayer(
   data: PlayerData, width: number, measure: Measure,
-  row: RowPart[] = data.written.map((_, piece) => ({ piece, lost: false })),
+  row: RowPart[] = data.written.map((_, piece) => ({ piece, new: false })),
 ) {
   const hasBars = data.steps.length > 0;
   const hasEnds = data.training.length > 1;
@@ -141,13 +146,13 @@ export function planPlayer(
   const source = flow(sources, 0);
   const parts = flow(texts, bottom);
   const written: Place[] = [];
-  const added: (Place & { text: string })[] = [];
-  const lost = new Set<number>();
+  const lost: (Place & { text: string })[] = [];
+  const added = new Set<number>();
   for (const [n, part] of row.entries()) {
-    if ("text" in part) added.push({ ...parts[n], text: part.text });
+    if ("text" in part) lost.push({ ...parts[n], text: part.text });
     else {
       written[part.piece] = parts[n];
-      if (part.lost) lost.add(part.piece);
+      if (part.new) added.add(part.piece);
     }
   }
   const bars = !hasBars ? null : { // a canvas of their own
@@ -175,9 +180,6 @@ const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =
 
 /** Test whether a subword goes on with the word before it, to which it is then joined. */
 const goesOn = (text: string) => text.startsWith("·");
-
-/** The tokens that begin and end a sentence, in words. */
-export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
 
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 

@@ -1,8 +1,8 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
-import { forHand, quote } from "../core/text.ts";
-import { isSame, linksShown, type Ribbon } from "./marks.ts";
-import { percent, rowBetween, SPECIAL, strongest } from "./plan.ts";
+import { forHand, number, quote } from "../core/text.ts";
+import { isCrossed, linksShown, type Ribbon } from "./marks.ts";
+import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
 type Moment = Player["moment"];
@@ -10,19 +10,21 @@ type Moment = Player["moment"];
 export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
   `L${layer + 1} H${head + 1}`;
 
-const named = (token: string) =>
-  (SPECIAL.has(token) ? `the ${SPECIAL.get(token)} token` : quote(token));
+const MARKS = new Map([["<s>", "start, the mark before the first word"],
+  ["</s>", "end, the mark after the last word"]]);
+const named = (token: string) => MARKS.get(token) ?? quote(token);
 
 export function sentenceOf(moment: Moment): string {
   const { data, kind, head, step, all } = moment;
   const name = `${kind.name} ${titleOf(head)}`;
   if (data.training.length) return runSentence(moment, step);
   if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
+  const gone = isCrossed(moment, head) ? `${titleOf(head)} is removed and looks at nothing.` : "";
   if (moment.removed.length) {
-    const isGone = moment.removed.some((other) => isSame(other, head));
     return `Now the model writes ${moment.writes ? quote(moment.writes) : "nothing."}`
-      + (isGone ? ` ${titleOf(head)} is removed and looks at nothing.` : "");
+      + (gone && ` ${gone}`);
   }
+  if (gone) return `${kind.name} ${gone}`;
   if (all) return `All words at once: where ${name} looks.`;
   const row = rowBetween(kind, head, step, 1);
   const key = strongest(row);
@@ -44,12 +46,12 @@ export const keyWord = ({ data, kind }: Pick<Moment, "data" | "kind">, key: numb
   (kind.kind === "decoder_self" ? data.written : data.source)[key];
 
 /** Say what a player is for, before anything is pointed at. */
-export function purposeOf({ data, kind, removed }: Moment) {
-  if (removed.length) {
-    const here = removed.filter((head) => head.kind === kind.kind).length;
-    const others = here < removed.length ? `; ${removed.length - here} in the other kinds` : "";
-    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles are those of the `
-      + "whole model; a step or Play gives all heads back.";
+export function purposeOf({ data, kind, removed, crossed }: Moment) {
+  if (crossed.length) {
+    const here = crossed.filter((head) => head.kind === kind.kind).length;
+    const others = here < crossed.length ? `; ${crossed.length - here} in the other kinds` : "";
+    return `Crossed out: ${here} of ${kind.name}${others}.${removed.length ? " Ribbons and tiles "
+      + "show the model without them; a step or Play gives all heads back." : ""}`;
   }
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
   const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;
@@ -63,10 +65,23 @@ export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
   const reader = kind.kind === "encoder_self" ? data.source[query] : data.written[query + 1];
   const words = `${named(reader)} → ${named(keyWord(moment, key))}`;
   if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${named(reader)}.`);
-  return forHand(`${words}, ${percent(weight)}. Click: how ${titleOf(head)} computes this.`);
+  return forHand(`${words}, ${percent(weight)}. Click: ${data.opens
+    ? `open ${titleOf(head)}` : `how ${titleOf(head)} computes this`}.`);
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>
   forHand(kind.kind === "encoder_self"
     ? `Click: what the head looks at from ${named(data.source[step])}.`
     : `Click: the step that writes ${named(data.written[step + 1])}.`);
+
+/** Return the columns and rows of a table, which screen readers read. */
+export function tableOf({ steps, training, written }: PlayerData): [string[], string[][]] {
+  if (training.length) {
+    return [["Step of the training", "What the model writes"],
+      training.map((saved) => [String(saved.number), saved.written ?? ""])];
+  }
+  return [["Step", "Subword", "Probability", "Other subwords"],
+    steps.map(({ options, taken }, n) => [String(n + 1), written[n + 1], number(options[taken].p),
+      options.filter((_, index) => index !== taken)
+        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")])];
+}

@@ -6,23 +6,26 @@ import { paint, sized } from "../core/canvas.ts";
 import { button, choice, fillTable, framed, isShortcut, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
-import { number, within } from "../core/text.ts";
+import { within } from "../core/text.ts";
 import { View } from "../core/view.ts";
 import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
+import { playerData } from "./from_trace.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, type Place, planPlayer, type PlayerData,
+  BARS, type Head, type KindData, momentsOf, paceOf, type Place, planPlayer, type PlayerData,
   type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
-import { purposeOf, runSentence, sentenceOf, titleOf } from "./sentences.ts";
+import { purposeOf, runSentence, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
-const [STEP, MOVE] = [450, 260]; // ms: of a subword, and of its words and ribbons that move
+const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
+const NO_SIZE: KindData["size"] = [0, 0];
+const NO_MAPS = { weights: new Float32Array(0), whole: NO_SIZE, size: NO_SIZE }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
 const PLAY = "▶ Play";
 const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
@@ -74,6 +77,10 @@ export class Player extends View<PlayerData> {
   declare kind: KindData;
   declare plan: PlayerPlan;
 
+  static read({ trace, about, ...choices }: any): PlayerData {
+    return playerData(trace, about, choices);
+  }
+
   constructor() {
     super();
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
@@ -110,6 +117,7 @@ export class Player extends View<PlayerData> {
       subscribe(BROKEN, (broken: Broken | null) => this.follow(broken)),
       subscribe(NUMBERS, (numbers: Numbers | null) => this.showNumbers(numbers)),
       address.afterHost(() => this.timer || this.place !== address.placeOf() || this.keep()),
+      () => this.breaking.stop(),
     ];
     const remove = this.unwatch;
     this.unwatch = () => {
@@ -148,7 +156,7 @@ export class Player extends View<PlayerData> {
       input.addEventListener("change", () => this.showRibbons(name));
       return label;
     }));
-    this.describe();
+    fillTable(this.table, data.title, ...tableOf(data));
     this.breaking.root.hidden = !data.breaks;
     if (isNew) this.begin();
     else {
@@ -156,18 +164,6 @@ export class Player extends View<PlayerData> {
       this.step = isFollowed ? this.last : within(this.step, 0, this.last);
     }
     this.moments = data.training.length;
-  }
-
-  describe() {
-    const { data } = this;
-    const rows = data.steps.map(({ options, taken }, n) => [String(n + 1), data.written[n + 1],
-      number(options[taken].p), options.filter((_, index) => index !== taken)
-        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")]);
-    fillTable(this.table, data.title, data.training.length
-      ? ["Step of the training", "What the model writes"]
-      : ["Step", "Subword", "Probability", "Other subwords"],
-    data.training.length ? data.training.map(({ number: n, written }) => [String(n), written ?? ""])
-      : rows);
   }
 
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */
@@ -191,7 +187,8 @@ export class Player extends View<PlayerData> {
       this.isUnasked = true;
       queueMicrotask(() => this.start());
     }
-    this.heard = JSON.stringify({ ...this.choice, moment: step >= 0 ? step : this.last });
+    this.heard = JSON.stringify(this.data.training.length
+      ? { ...this.choice, moment: step >= 0 ? step : this.last } : { watched: null });
   }
 
   linked() {
@@ -206,11 +203,16 @@ export class Player extends View<PlayerData> {
     return this.ribbons === "links" || this.breaking.isOpen ? this.last : linked.step;
   }
 
+  /** What the host hears: of a run, head and moment; else the head, unless it is the first. */
   get choice() {
-    return { ...this.selected[this.kind.kind], moment: this.step };
+    const { kind, layer, head } = this.selected[this.kind.kind];
+    if (this.data.training.length) return { kind, layer, head, moment: this.step };
+    const [first, second] = this.kind.selected;
+    const isFirst = kind === this.data.kind && layer === first && head === second;
+    return { watched: isFirst ? null : `${kind}-${layer + 1}-${head + 1}` };
   }
 
-  /** Tell the host what is open of a run, once the reader rests. */
+  /** Tell the host what is open, once the reader rests. */
   tell() {
     const chosen = JSON.stringify(this.choice);
     if (this.timer || !this.root.isConnected || chosen === this.heard) return;
@@ -227,26 +229,31 @@ export class Player extends View<PlayerData> {
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
     const head = this.tiles.pointed ?? this.selected[kind.kind];
+    // without some heads, it is the model without them that looks
+    const now = all ? this.breaking.now : undefined;
+    const maps = now?.maps?.find((other) => other.kind === kind.kind) ?? NO_MAPS;
+    const removed = all ? this.breaking.removed : [];
     return {
-      data, plan, theme, measure, kind, head, step: this.step, all,
+      data: now ? { ...data, written: now.written } : data, plan, theme, measure,
+      kind: now ? { ...kind, ...maps } : kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
-      // a tile that is pointed at lends its ribbons
-      shows: this.tiles.pointed ? "head" as const : this.ribbons,
-      removed: all ? this.breaking.removed : [], writes: this.breaking.now?.text ?? "",
+      shows: this.tiles.pointed || now ? "head" as const : this.ribbons, // of a pointed tile
+      removed, crossed: [...data.crossed ?? [], ...removed], writes: now?.text ?? "",
     };
   }
 
   start() {
     this.breaking.end();
     if (this.step >= this.last - 1 && this.part === 1) [this.step, this.part] = [0, 0];
-    const begun = performance.now() - (this.part === 1 ? STEP : 0);
+    const pace = paceOf(this.data, this.kind);
+    const begun = performance.now() - (this.part === 1 ? pace : 0);
     const first = this.step;
     this.play.textContent = "❚❚ Pause";
     this.says.setAttribute("aria-live", "off"); // a reader of the screen would not come after it
     const frame = (now: number) => {
       const over = Math.max(0, now - begun);
-      this.step = Math.min(first + Math.floor(over / STEP), this.last);
-      this.part = 1 - (1 - Math.min(1, (over % STEP) / MOVE)) ** 3; // slower towards the end
+      this.step = Math.min(first + Math.floor(over / pace), this.last);
+      this.part = 1 - (1 - Math.min(1, (over % pace) / (MOVE * pace))) ** 3; // slower at the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
       if (ends) this.pause();
       else this.timer = requestAnimationFrame(frame);
@@ -277,8 +284,9 @@ export class Player extends View<PlayerData> {
   }
 
   choose(kind: Kind) {
+    const isAll = this.step >= this.last; // the kinds differ in the number of their steps
     this.kind = this.data.kinds.find((other) => other.kind === kind) ?? this.kind;
-    this.step = within(this.step, 0, this.last);
+    this.step = isAll ? this.last : within(this.step, 0, this.last);
     this.layOut();
     this.keep();
   }
@@ -293,6 +301,7 @@ export class Player extends View<PlayerData> {
   showRibbons(name: "head" | "links") {
     this.ribbons = name;
     if (name === "links") {
+      this.breaking.end(); // they are of the whole model
       this.kind = this.data.kinds.find(({ kind }) => kind === "cross") ?? this.kind;
       this.step = this.last;
     }
@@ -315,6 +324,7 @@ export class Player extends View<PlayerData> {
 
   askBroken(count: number | null) {
     if (count !== null) this.go(this.last);
+    if (count !== null && this.ribbons === "links") this.showRibbons("head");
     this.options.onSelect?.({ broken: count });
   }
 
@@ -325,31 +335,29 @@ export class Player extends View<PlayerData> {
 
   showNumbers(numbers: Numbers | null) {
     const keys = this.data?.kinds.find(({ kind }) => kind === numbers?.kind);
+    if (!keys && this.numbers.root.hidden) return;
     this.numbers.show(keys ? numbers : null);
     this.layOut();
   }
 
   /** Keep step and head in the address, without an entry of the history for each. */
   keep() {
-    if (this.data.training.length) {
+    const { data } = this;
+    if (data.training.length || this.breaking.isOpen) { // below Break it, the way on names the head
       clearTimeout(this.telling);
       this.telling = window.setTimeout(() => this.tell(), REST);
-      return;
     }
-    if (!this.root.isConnected) return;
-    const { kind, layer, head } = this.selected[this.kind.kind];
-    const [first, second] = this.kind.selected;
-    const isFirst = kind === this.data.kind && layer === first && head === second;
+    if (data.training.length || !this.root.isConnected) return;
     address.writeAddress({
-      [address.WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
+      [address.WATCHED]: this.choice.watched ?? null,
       [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
       [address.RIBBONS]: this.ribbons === "links" ? "links" : null,
     });
   }
 
   arrange(width: number) {
-    this.plan = planPlayer(this.data, width, this.measure,
-      this.moment.all ? this.breaking.now?.row : undefined);
+    const { data, all } = this.moment;
+    this.plan = planPlayer(data, width, this.measure, all ? this.breaking.now?.row : undefined);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
@@ -396,7 +404,7 @@ export class Player extends View<PlayerData> {
   /** Keep the words of the step in sight, where the line is longer than its frame. */
   scrollAlong() {
     const { plan, scroll, moment: { all, step, kind } } = this;
-    const changed = plan.added[0] ?? plan.written[[...plan.lost][0]];
+    const changed = plan.lost[0] ?? plan.written[[...plan.added][0]];
     if (all && changed !== this.changed) { // what the removed heads change is brought into sight
       this.changed = changed;
       if (changed) scroll.scrollLeft = changed.x - plan.room / 2;
@@ -432,7 +440,7 @@ export class Player extends View<PlayerData> {
       : moment.all ? "all words" : `step ${this.step + 1}`;
     const names = [
       linksShown(moment) ? "word links" : kind.name, head ? titleOf(head) : "both directions", step,
-      ...(moment.removed.length ? [`without ${moment.removed.length} heads`] : []),
+      ...(moment.crossed.length ? [`without ${moment.crossed.length} heads`] : []),
     ];
     return {
       name: names.join(" "), title: names.join(" · "), width: plan.width + beside,

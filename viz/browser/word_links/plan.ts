@@ -11,7 +11,7 @@ export type Side = "source" | "target";
 export interface Token { side: Side; index: number }
 export interface Link { source: number; target: number; strength: number; mutual: boolean }
 
-export interface LinkData { // the message of `encode_links` in viz/draw/word_links.py
+export interface LinkData { // as from_trace.ts makes it
   title: string;
   madeBy: string; // layer, heads, row and lens, in a line
   note: string;

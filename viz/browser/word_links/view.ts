@@ -5,6 +5,7 @@ import { ARROWS, boxAt, fillTable } from "../core/dom.ts";
 import { PictureView, type Scene } from "../core/picture_view.ts";
 import { type Mark, path, rect, text } from "../core/scene.ts";
 import { digits, isolate, quote, tidy } from "../core/text.ts";
+import { linkData } from "./from_trace.ts";
 import {
   BAR, leftwardOf, type Link, type LinkData, type LinkPlan, linksOf, NUMBER, OTHER, planLinks, same,
   type Side, SIDES, type Token, type WordPlace as Place,
@@ -133,6 +134,10 @@ const HELP = "The arrow keys move along a sentence, and to a partner in the othe
   + "a word, Escape lets it go.";
 
 export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
+  static read({ trace, about, ...choices }: any): LinkData {
+    return linkData(trace, about, choices);
+  }
+
   pinned: Token | null = null;
   picks = true;
 

@@ -11,9 +11,10 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
+from transformer.arrays import Singles
 from transformer.paper import costs
 from transformer.paper.convolution import by_convolutions
-from transformer.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
+from transformer.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
@@ -26,7 +27,7 @@ from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
-from viz.draw.player import WINDOW, SearchStep
+from viz.draw.trace_message import WINDOW, SearchStep
 from viz.draw.watched import search_steps
 from viz.pages.architecture.boxes import Box, model_boxes
 from viz.pages.architecture.norms import LAYER, show_token
@@ -46,7 +47,7 @@ class Scene(NamedTuple):
         """Return the layer at which a box is drawn, from 0."""
         return self.layers[box.stack]
 
-    def values(self, box: Box) -> Floats | None:
+    def values(self, box: Box) -> Singles | None:
         """Return the output of a box; None for tokens."""
         return self.tensors.values.get(box.value.format(self.layer(box)))
 

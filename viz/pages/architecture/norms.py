@@ -8,8 +8,8 @@ import numpy.typing as npt
 import streamlit as st
 
 from transformer import Transformer
+from transformer.arrays import Floats
 from transformer.paper import norms
-from transformer.paper.norms import Floats
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.sentence import sentence_bar, source_box
 from viz.app.view import Job, compute, compute_in_job, controls, part, view

@@ -43,12 +43,11 @@ def show() -> None:
         translator = menu.load(offered.folders[name])
     except HeadlightError:  # the bar says why
         return
-    top = st.container(key="page-question")
+    question = worth_seeing.begin()
     with fields.controls_row("corpus-controls"):
         view = fields.choose_one("View", VIEW_NAMES, navigation.CORPUS_VIEW)
         chosen = "" if view == navigation.PAIRS else lines.choose(translator)
-    with top:
-        worth_seeing.ask("corpus", view)
+    worth_seeing.show("corpus", view, row=question)
     if view == navigation.PAIRS:
         python_code.show_code(f"translator = {python_code.load_call(name)}", pairs.show(translator))
         return

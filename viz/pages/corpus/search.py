@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
 from transformer.analysis.heads.head import Head
+from transformer.arrays import Floats, Ints
 from transformer.corpus import measuring
 from transformer.corpus.measured import (
     COST,
@@ -19,7 +19,6 @@ from transformer.corpus.measured import (
     SENTENCE_MEASURES,
     UNLINKED,
     UNUSED,
-    Floats,
     MeasuredLines,
     sentences_table,
 )
@@ -142,7 +141,7 @@ def _choose_patterns() -> LinePatterns:
 
 def matching_table(
     lines: MeasuredLines,
-    rows: npt.NDArray[np.int64],
+    rows: Ints,
     title: str,
     values: Floats,
     *,

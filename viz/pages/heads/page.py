@@ -161,7 +161,7 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
         text += explanations.sources("", sinks.without_sinks)
-    if tells_heads(lens):
+    if tells_heads(lens) and view.options.layer is not None:  # not the mean of all layers
         text += f"\n\n{describe_subspaces(view.trace, view.selected)}"
         text += explanations.sources("§3.2.2", subspaces.subspace_overlaps)
     explanations.explain(text)

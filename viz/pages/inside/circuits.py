@@ -85,7 +85,7 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
             f"the change above ({changed})."
         )
     left, right = st.columns([3, 2], gap="large")
-    with left:
+    with left, st.container(key="why-score"):
         split_code = _why_here(translator, trace, row, key, compared)
     with right:
         return split_code + _what_it_writes(translator, trace, row, key)

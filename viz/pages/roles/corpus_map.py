@@ -29,7 +29,7 @@ ROLE_TEXTS: dict[str, str] = {
     "next": "Looks at the token after",
     "itself": "Looks at its own position",
     "first": "Looks at the first token",
-    "end token": "Looks at the end token </s>",
+    "end token": "Looks at the end token",
     "punctuation": "Looks at punctuation",
     "same word": "Looks at the same word again, or at the other subwords of its word",
     "one-to-one": "Pairs rows and tokens one to one, mostly in order, rightly or wrongly",

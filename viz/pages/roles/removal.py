@@ -62,8 +62,8 @@ def show() -> None:
         if controls.paints:
             removal_controls.paint_rows(trace, controls.head, named)
         _map(controls, removals, effect)
-        words, before = word_log_probs(trace, trace.log_probs)
-        _, after = word_log_probs(trace, effect.after.log_probs)
+        words, before = _word_log_probs(trace, trace.log_probs)
+        _, after = _word_log_probs(trace, effect.after.log_probs)
         st.subheader("The original translation, word by word", anchor=False)
         charts.altair_chart(
             words_chart(
@@ -290,7 +290,7 @@ Floats = npt.NDArray[np.floating]
 BEFORE, AFTER = "before", "with heads removed"
 
 
-def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
+def _word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
     """Sum log P of the pieces of a translation, `[target]`, over each word; name the words."""
     first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)

@@ -7,7 +7,6 @@ from typing import Literal, get_args
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
@@ -15,7 +14,7 @@ from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
-from transformer.analysis.teacher_forcing import Array
+from transformer.arrays import AnyFloats, Bools
 from transformer.circuits.edges import patch_strongest
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
@@ -23,7 +22,7 @@ from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
 from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw.formatting import SEEN, format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted, token_names
 from viz.figures import axes, forms
 from viz.findings.passes import strongest_edge
 from viz.findings.weights import Finding
@@ -117,10 +116,10 @@ def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
     return strongest_edge(patched, step, [pieces.shown_piece(text) for text in texts])
 
 
-def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
+def disagree(first: AnyFloats, check: AnyFloats) -> Bools:
     """Return where both bars are notable and have different signs, `[place]`."""
     notable = [np.abs(values) >= NOTABLE * np.abs(values).max() for values in (first, check)]
-    result: npt.NDArray[np.bool_] = notable[0] & notable[1] & (np.sign(first) != np.sign(check))
+    result: Bools = notable[0] & notable[1] & (np.sign(first) != np.sign(check))
     return result
 
 
@@ -164,7 +163,7 @@ def _sources(
 
 def _changes_by_erasing(
     translator: Translator, trace: AttentionTrace, step: int, other: int
-) -> tuple[Array | None, str]:
+) -> tuple[AnyFloats | None, str]:
     """Return the change by erasing each piece, or None with a message."""
     count = len(trace.source_pieces)
     if count > MAX_ERASED:
@@ -175,7 +174,7 @@ def _changes_by_erasing(
     ):
         return None, "Erasing takes some seconds on a sentence of this length."
 
-    def compute(model: Translator, report: cached_results.Report) -> Array:
+    def compute(model: Translator, report: cached_results.Report) -> AnyFloats:
         return erase(model.model, trace, step, other, progress=report)
 
     measure, title = ("erased", step, other), f"Erasing {count} subwords one by one"
@@ -192,7 +191,7 @@ MAX_NAMED = 5  # heads on each side that are listed
 
 def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, other: str) -> None:
     """Draw the heads as tables, and the strongest by name; a click opens a head."""
-    values: dict[kinds.Kind, Array] = dict(evidence.by_head)
+    values: dict[kinds.Kind, AnyFloats] = dict(evidence.by_head)
     if measure == "direct logits":
         values = {kind: evidence.direct[kind] for kind in DECODER_KINDS}
     maximum = max(float(np.abs(heads).max()) for heads in values.values())
@@ -231,14 +230,14 @@ def show_open_head(
     head_picker.head_heading(head)
     values = evidence.values[kind][place]
     summary = f"{format_number(float(values.sum()), sign=True)} nats by gradient × value"
-    further: dict[str, Array] = {}
+    further: dict[str, AnyFloats] = {}
     if kind != "encoder_self":  # whose rows are not steps
         direct = format_number(float(evidence.direct[kind][place]), sign=True)
         summary += f", {direct} by direct logits"
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
     st.text(f"{summary}: above 0 it speaks for {favours}")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
-    names, places = display_tokens(tokens), strongest(values)
+    names, places = token_names(tokens), strongest(values)
     charts.altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
@@ -250,13 +249,11 @@ def show_open_head(
         st.button("Remove this head", key="why-remove", on_click=open_removal, args=(head,))
 
 
-Floats = npt.NDArray[np.floating]
-
 MAX_ROWS, _ROW = 40, 22
 """Bars of a chart, of more pieces the strongest; and the height of one in CSS pixels."""
 
 
-def strongest(*measures: Floats) -> list[int]:
+def strongest(*measures: AnyFloats) -> list[int]:
     """Select the places where any of the measures `[place]` is relatively largest, in order."""
     shares = [
         np.abs(values) / max(float(np.abs(values).max()), head_charts.TINY) for values in measures
@@ -267,12 +264,12 @@ def strongest(*measures: Floats) -> list[int]:
 
 def pieces_chart(
     names: Sequence[str],
-    values: Floats,
+    values: AnyFloats,
     title: str,
     *,
     places: Sequence[int],
     marked: Sequence[bool] | None = None,
-    more: dict[str, Floats] | None = None,
+    more: dict[str, AnyFloats] | None = None,
 ) -> alt.LayerChart:
     """Draw signed bars, in nats, for the pieces at some places, with a ≠ after those `marked`."""
     more, marks = more or {}, marked or [False] * len(names)

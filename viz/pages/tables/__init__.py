@@ -8,7 +8,7 @@ from viz.pages.tables import table_2, table_3
 @view()
 def tables() -> None:
     """Draw both tables, each with its charts."""
-    worth_seeing.ask("tables", asked=PAGE.asked)
+    worth_seeing.show("tables", asked=PAGE.asked)
     table_2.show()
     table_3.show()
 

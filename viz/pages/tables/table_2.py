@@ -1,6 +1,5 @@
 """Table 2 on its page: BLEU over the cost of training, and what training took."""
 
-import json
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from training.run import journal
+from transformer.files.documents import parse_json
 from transformer.files.installed import BUNDLED
 from transformer.paper.results import (
     EN_DE,
@@ -85,7 +85,7 @@ def bundled_run(folder: Path) -> list[str] | None:
     try:
         log = journal.read(folder / "run.jsonl")
         card = (folder / "MODEL_CARD.md").read_text("utf-8")
-        shape = json.loads((folder / "config.json").read_text("utf-8"))
+        shape = parse_json((folder / "config.json").read_text("utf-8"))
         plan, last = journal.plan(log), [record for record in log if "seconds" in record][-1]
         machine = re.search(r"\| first run \|.* in [\d.]+ h on ([^,|]+)", card)
         steps, seconds = int(last["step"]), float(last["seconds"])

@@ -20,12 +20,11 @@ VIEWS: dict[str, Callable[[DeltaGenerator, DeltaGenerator], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    top = st.container(key="page-question")
+    question = worth_seeing.begin()
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
         view = choose_one("View", VIEWS, VIEW)
-    with top:
-        question = worth_seeing.ask("training", view)
+    worth_seeing.ask("training", view, question)
     VIEWS[view](question, row)
     _train_it_yourself()
 

@@ -93,7 +93,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         (right, "BLEU", bleu, "Validation BLEU"),
         (right, "Speed", speed, "Target tokens a second"),
     ):
-        with column:
+        with column, st.container(key=f"{title.lower().replace(' ', '-')}-picture"):
             st.subheader(title, anchor=False)
             charts.altair_chart(chart, alt=f"{alt} over the steps of each run.")
     logs = ", ".join(f"{name!r}: {runs.folder_code(folders[name])} / {LOG!r}" for name in shown)

@@ -27,8 +27,8 @@ from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.chrome.problems import say
 from viz.app.links import address
 from viz.app.sentence import python_code, worth_seeing
-from viz.draw import labels, palette
-from viz.draw.caption import Origin, grid_caption
+from viz.draw import labels, palette, trace_message
+from viz.draw.caption import Origin
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures import forms
@@ -132,11 +132,11 @@ def _pictures(
     drawn = traces[step]
     data = encode_learning(
         steps,
+        trace_message.about(drawn.languages, Origin("", "", here[RUN], checksum="").made_by),
         selected=opened.heads,
         kind=opened.kind,
         step=opened.step,
         arrival=opened.arrival,
-        caption=Origin(drawn.source, drawn.target, here[RUN], checksum="").caption(grid_caption()),
     )
     mounts.mount_choice("forming-player", data, lambda sent: learning_choice(sent, steps), _choose)
     name = fields.menu(

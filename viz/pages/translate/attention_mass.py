@@ -8,11 +8,11 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.attention_mass import (
     NEAREST,
-    Floats,
     distance_to_even,
     distance_to_lines,
     source_mass,
 )
+from transformer.arrays import Floats
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import trace_of
 from viz.app import jobs

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 
 import streamlit as st
@@ -21,7 +22,7 @@ from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw import player
 from viz.draw.formatting import counted
 
-REMOVED = "break"  # name in the URL: how many heads are removed; 0 until a word changes
+REMOVED = "break"  # name in the URL: how many heads are removed; 0 until the text plainly changes
 DRAWS = 5  # controls, of which the first is translated
 POLL = 0.4  # seconds between two looks at what has come
 
@@ -63,22 +64,30 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
             note = job.error or (f"Waits for {counted(ahead, 'other')} …" if ahead else "")
             return job.part or (), note, not job.is_active
 
-    def send(places: Sequence[player.RemovedHead], note: str) -> None:
-        data = player.encode_broken(trace, places, total=most, note=note)
+    def send(places: Sequence[player.RemovedHead], note: str, sent: int) -> None:
+        # of a given number, only that one is drawn; else each one plays
+        drawn = max(sent, wanted - 1)
+        data = player.encode_broken(trace, places, total=most, drawn=drawn, note=note)
         mounts.mount(player.BROKEN, data)
 
+    sent = 0
+
     def follow() -> None:
+        nonlocal sent
         places, note, ends = come()
-        send(places, note)
-        if ends:
+        if not wanted:
+            places = places[: sent + 1]  # the maps of one head less are up to 0.7 MB
+        send(places, note, sent)
+        sent = len(places)
+        if ends and (wanted or note or not sent):
             st.rerun()  # only a run of the whole page ends the fragment's repetition
 
     places, note, ends = come()
-    if ends:
-        send(places, note)
-        if places and wanted:
+    if ends and (wanted or note or not places):
+        send(places, note, len(places) - 1)
+        if places:
             _link([place.head for place in places[:wanted]], actions)
-    else:
+    else:  # while they play, until the player names a number
         st.fragment(follow, run_every=POLL)()
     st.caption(ABOUT)
 
@@ -102,14 +111,16 @@ def _break(
     translator: Translator,
     report: Report,
 ) -> list[player.RemovedHead]:
-    """Remove heads one after another: as many as are wanted, or until a word changes."""
+    """Remove heads one after another: as many as are wanted, or until the text plainly changes."""
     most, places = _most(translator.model), list[player.RemovedHead]()
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
 
-    def without(heads: Sequence[Head]) -> Translation:
-        with removal.removed(translator, [removal.Removal(*head) for head in heads]):
-            stop = SearchBudget()
-            return translator.translate(trace.source, should_stop=stop, **settings.arguments)
+    def without(heads: Sequence[Head]) -> AbstractContextManager[None]:
+        return removal.removed(translator, [removal.Removal(*head) for head in heads])
+
+    def translated() -> Translation:
+        stop = SearchBudget()
+        return translator.translate(trace.source, should_stop=stop, **settings.arguments)
 
     for count in range(1, (wanted or most) + 1):
         needed = needed_heads(trace, count, translator, report).heads[:most]
@@ -117,14 +128,17 @@ def _break(
             removal_order.random_order(translator.model, needed, seed + draw)[:count]
             for draw in range(DRAWS)
         ]
-        after = without(needed[:count])
+        with without(needed[:count]):
+            after = translated()
+            maps = player.maps_of(translator.trace_of(after))
         log_p, *others = removal_order.log_p_without(
             translator.model, trace, [needed[:count], *controls]
         )
-        control = player.ControlDraws(others, without(controls[0]).text == translation.text)
-        head = player.RemovedHead(needed[count - 1], log_p, after.best.pieces, after.text, control)
-        places = [*places, head]
+        with without(controls[0]):
+            control = player.ControlDraws(others, translated().text == translation.text)
+        head, pieces = needed[count - 1], after.best.pieces
+        places = [*places, player.RemovedHead(head, log_p, pieces, after.text, maps, control)]
         report(count, wanted or most, "", places)
-        if not wanted and after.text != translation.text:
+        if not wanted and player.changed_words(trace.target_pieces, pieces).plain:
             break
     return places

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis import axes
@@ -24,27 +25,30 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_on
 from viz.app.links import address, first_steps, navigation
-from viz.app.sentence.player import show_player
+from viz.app.sentence.player import show_player, watched_head
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw import attention_map, caption, player
+from viz.draw import attention_map, caption, player, trace_message
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
-from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
+from viz.draw.word_links import TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import attention_mass, both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
 
 def take_click(sent: object, trace: AttentionTrace) -> None:
-    """Put what was clicked in the player into the address: a ribbon, or the end of its numbers."""
+    """Put what was clicked in the player into the address: a ribbon, a head, or an end."""
     if (place := player.head_of(sent, trace)) is not None:
         numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
         address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
     elif sent == {"closed": True}:
         address.choose(NUMBERS, None)
+    elif isinstance(sent, dict) and sent.keys() == {"watched"}:
+        name = sent["watched"]
+        address.choose(address.WATCHED, name if watched_head(name, trace) else None)
     else:
         break_it.take_count(sent)
 
@@ -157,6 +161,11 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {function_name(source_shares)}")
 
 
+def _show_steps(place: DeltaGenerator, watched: Head | None) -> None:
+    with place:
+        first_steps.show("translate", watched and head_picker.link_parameters(*watched))
+
+
 NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
@@ -169,13 +178,12 @@ def show_words(
     picture = st.container()
     take = partial(take_click, trace=trace)
     actions = st.container(key="player-actions", horizontal=True, gap="small")
-    with actions:
-        first_steps.show("translate")
     show_numbers(translator, trace)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=take)
+            _, watched = show_player(bar, trace, on_pick=take)
+        _show_steps(actions, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -190,14 +198,13 @@ def show_words(
         )
         from_source = pick_shares(translator, trace)
     if both is None:
-        title, dashed, made_by = TITLE, DASHED, map_text(settings)
+        title, dashed, made_by, linked = TITLE, "", map_text(settings), None
         shares = memory.memo_per_trace(
             trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
         )
         pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
         method = link_method(settings, languages, drawn.row)
-        linked = player.Linked(_single_head(settings), link_summary(settings))
-        about = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
+        parts = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
     else:
         title, dashed, used = both_links.TITLE, both_links.DASHED, both.settings
         made_by = f"{map_text(used.forward)}; back: {map_text(used.reverse)}"
@@ -205,25 +212,26 @@ def show_words(
         pairs = tuple(sorted({*solid, *both.pairs("union")}))
         method = both_links.both_method(both, languages)
         linked = player.Linked(None, f"{both_links.TITLE}.")
-        about = [method]
+        parts = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+        key, watched = show_player(
+            bar, trace, settings=settings, mutual=solid, every=pairs, linked=linked, on_pick=take
+        )
+    _show_steps(actions, watched)
     with broken:
         break_it.show_break(bar, trace, actions)
     if from_source is not None:
         with shares_of_words:
             st.subheader(title, anchor=False, help=help_on("translate"))
             data = encode_links(
-                source,
-                target,
-                pairs,
+                key,
+                trace_message.about(languages, origin_of(trace).made_by),
+                trace_message.word_links(pairs, solid),
                 title=title,
-                mutual=solid,
                 made_by=made_by,
-                languages=languages,
                 dashed=dashed,
                 shares=from_source,
-                caption=origin_of(trace).caption(*about),
+                parts=parts,
             )
             mounts.mount("translate-words", data)
             explain_shares(from_source, trace, len(target))
@@ -237,18 +245,6 @@ def show_words(
             card = {**head_picker.link_parameters(*head), navigation.VIEW: navigation.ROLES}
             navigation.link("roles", f"See what {named_head(*head)} does", card)
     return both or drawn
-
-
-def link_summary(settings: AlignmentSettings) -> str:
-    """Name what makes the links of one model, with its measured error, in a sentence."""
-    made_by = map_text(settings)
-    if (gold := settings.gold) is None:
-        return f"{made_by} links the words."
-    return f"{made_by} links the words; {gold.aer:.0f} % of its links differ from people’s."
-
-
-def _single_head(settings: AlignmentSettings) -> tuple[int, int] | None:
-    return None if settings.head is None else (settings.layer, settings.head)
 
 
 def link_method(settings: AlignmentSettings, languages: Languages, row: kinds.Row) -> str:

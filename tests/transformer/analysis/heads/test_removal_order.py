@@ -84,6 +84,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SENTENCES["en"] + SENTENCES["de"])
 def test_the_first_head_is_the_worst_of_all_removed_one_by_one(
     bundled: Translator, text: str, reverse_bundled: Translator

@@ -30,13 +30,8 @@ def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
         "L1 H1 cross mean, L1 H2 cross z, L1 H3 cross weights"
     )
     assert removal_text.parse_removals(text, translator.model) == (EVERY, "")
-    earlier = "c1.3,e0.0u,d1.2p3x3_0-0_2-0.1,c0.0m,c0.1z,c0.2w"
-    assert removal_text.parse_removals(earlier, translator.model) == (EVERY, "")
-    whole = [pattern_removal(CROSS, np.array(PATTERN))]
-    assert removal_text.parse_removals(removal_text.format_removals(whole), translator.model) == (
-        whole,
-        "",
-    )
+    with pytest.raises(InputError, match="The whole pattern of L2 H4 cross has no text"):
+        removal_text.format_removals([pattern_removal(CROSS, np.array(PATTERN))])
     assert removal_text.parse_removals(" ", translator.model) == ([], "")
 
 
@@ -44,27 +39,32 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
     text = "L2 H4 cross, l1h1 Encoderu, L2 H3 · decoder"
     places = [Removal(*CROSS), Removal(*ENCODER, "uniform"), Removal(*DECODER)]
     assert removal_text.parse_removals(text, translator.model) == (places, "")
-    for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross",
+    for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3", "L2 H4 cross L2 H4 cross",
                   "L1 H1 cross painted 2x2 0-1"):  # fmt: skip
         removals, problem = removal_text.parse_removals(wrong, translator.model)
         assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
-    assert "L1 H100 · cross-attention" in removal_text.parse_removals("c0.99", translator.model)[1]
+    assert (
+        "L1 H100 · cross-attention"
+        in removal_text.parse_removals("L1 H100 cross", translator.model)[1]
+    )
 
 
 @pytest.mark.parametrize(
     ("part", "why"),
     [
-        ("c9.0", "The model has"),
-        ("c1.3", "named twice"),
+        ("L10 H1 cross", "The model has"),
+        ("L2 H4 cross", "named twice"),
         ("", "comma too many"),
-        ("e0.1p3x3_3-0", "does not have"),
-        ("d0.1p3x3_0-1", "its mask hides"),
-        ("e0.1p9999x9999~AAAA", "damaged"),
-        ("c1.٣", "is no head"),
+        ("L1 H2 encoder painted 3x3 4-1", "does not have"),
+        ("L1 H2 decoder painted 3x3 1-2", "its mask hides"),
+        ("L1 H2 encoder painted 2x2 ~AAAA", "is no head"),
+        ("L2 H٣ cross", "is no head"),
     ],
 )
 def test_what_is_no_head_is_named_and_the_others_stay(translator, part, why) -> None:
-    removals, problem = removal_text.parse_removals(f"c1.3,{part},e0.0u", translator.model)
+    removals, problem = removal_text.parse_removals(
+        f"L2 H4 cross,{part},L1 H1 encoder uniform", translator.model
+    )
     assert removals == EVERY[:2]
     assert why in problem
     assert problem.endswith("It is left out here.")
@@ -115,7 +115,7 @@ def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None
 
 
 def test_a_list_that_is_too_long_is_refused_before_it_is_parsed() -> None:
-    removals, problem = removal_text.parse_removals("c0.0," * 250_000, None)
+    removals, problem = removal_text.parse_removals("L1 H1 cross," * 250_000, None)
     assert not removals
     assert "more than 1,000,000 characters" in problem
 

@@ -3,15 +3,17 @@
 from urllib.parse import parse_qs
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 
 from tests.viz.app_test import in_url, texts
 from transformer.files import installed
 from viz.app.lessons import library, panel
 from viz.app.lessons.library import LESSONS_VARIABLE
-from viz.app.lessons.progress import SEPARATOR, SHOWN, Progress, card_view
+from viz.app.lessons.progress import Progress, card_view
 from viz.lessons import View, measures, read_lesson
-from viz.lessons.answers import GivenAnswer, read_answers, write_answers
+from viz.lessons.answers import GivenAnswer, Try, read_answers, write_answers
 from viz.lessons.texts import TEXTS
+from viz.lessons.tries import SHOWN, read_tries, write_tries
 
 SENTENCE = "The dog sleeps in the garden."
 LESSON = """---
@@ -96,6 +98,12 @@ def page_text(app) -> str:
     return "\n".join([*texts(app), *(element.value for element in app.markdown)])
 
 
+def given(app, lessons, name="two") -> list[list[str]]:
+    """Return what the address has of each card of a lesson, in order."""
+    tries = read_tries(in_url(app, "answers") or "")
+    return [list(tries.get(task, ())) for task in read_lesson(lessons / f"{name}.md").tasks]
+
+
 def type_answer(app, number: int, answer: str):
     return app.text_input(key=f"lesson-typed-{number}").input(answer).run()
 
@@ -107,7 +115,7 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     app = serve(text=SENTENCE, lesson="two", card="1")
     assert f"Here it is {best}" not in page_text(app)
     type_answer(app, 0, "nothing")
-    assert in_url(app, "answers") == "nothing"
+    assert given(app, lessons)[0] == ["nothing"]
     words = TEXTS["en"]
     assert words["wrong"] in page_text(app)
     assert "darkest square" in page_text(app)
@@ -115,31 +123,42 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     app.button(key="lesson-show-0").click().run()
     assert f"Here it is {best}" in page_text(app).replace("\\", "")
     app.button(key="lesson-again-0").click().run()
-    assert in_url(app, "answers") is None
     type_answer(app, 0, best.upper())
+    assert given(app, lessons)[0] == ["nothing", SHOWN, best.upper()]
     assert words["right"].split("{")[0] in page_text(app)
+    assert words["uncounted"] in page_text(app)
 
     app.button(key="lesson-next").click().run()
     dog = float(row[1])
+    for nothing, asked in (("seven", "number"), ("  ", "blank"), ("2 dogs", "number")):
+        type_answer(app, 1, nothing)
+        assert words[asked] in page_text(app)
+        assert words["wrong"] not in page_text(app)
     type_answer(app, 1, f"{dog + 0.03:.3f}")
     assert words["wrong"] in page_text(app)
     assert words["hint"] in page_text(app)
     app.button(key="lesson-again-1").click().run()
-    type_answer(app, 1, f"{dog + 0.01:.3f}".replace(".", ","))
+    type_answer(app, 1, f"{dog + 0.01:.3f}".removeprefix("0"))
     assert words["right"].split("{")[0] in page_text(app)
+    assert words["uncounted"] not in page_text(app)
 
     app.button(key="lesson-next").click().run()
     app.radio(key="lesson-chosen-2").set_value(0).run()
     app.button(key="lesson-check-2").click().run()
     assert words["wrong"] in page_text(app)
     answers = in_url(app, "answers")
-    assert answers == SEPARATOR.join([best.upper(), f"{dog + 0.01:.3f}".replace(".", ","), "1"])
+    tries = [f"{dog + 0.03:.3f}", f"{dog + 0.01:.3f}".removeprefix("0")]
+    assert given(app, lessons)[1:3] == [tries, ["1"]]
 
     resumed = serve(text=SENTENCE, lesson="two", card="3", answers=answers)
     assert resumed.radio(key="lesson-chosen-2").value == 0
     assert words["wrong"] in page_text(resumed)
     last = serve(text=SENTENCE, lesson="two", card="6", answers=answers)
-    assert words["score"].format(right=2, count=6) in page_text(last)
+    score = words["score"].format(right=1, count=6)  # the first was shown, the third is wrong
+    assert score not in page_text(last)
+    last.button(key="lesson-show-5").click().run()
+    assert score in page_text(last)
+    assert words["at_once"].format(right=0) in page_text(last)
     resumed.button(key="lesson-end").click().run()
     assert [in_url(resumed, n) for n in ("lesson", "card", "answers")] == [None] * 3
     assert in_url(resumed, "text") == SENTENCE
@@ -163,6 +182,7 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     (lessons / "bad.md").write_text("---\ntitle: x\n---\n", "utf-8")
     app = serve(text=SENTENCE, lesson="bad")
     assert "bad.md, line 3" in page_text(app)
+    assert "bad.md" not in page_text(serve(text=SENTENCE))  # whose menu students see
     assert app.get("bidi_component")
     app.button(key="lesson-end").click().run()
     assert "lesson-end" not in [button.key for button in app.button]
@@ -174,9 +194,11 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     assert not library.offered().problems
 
 
-def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
+def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
     (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
-    read = []
+    read: list[str] = []
+    messages: list[str] = []
+    monkeypatch.setattr(library._LOG, "warning", messages.append)
 
     def counting(path):
         read.append(path.name)
@@ -188,6 +210,7 @@ def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(lessons, monke
     for _ in range(2):
         assert any("worse.md " in text for text in library.offered().problems)
     assert read.count("worse.md") == 1
+    assert sum("worse.md " in text for text in messages) == 1
 
 
 def opened_page() -> None:
@@ -222,9 +245,12 @@ def test_a_class_has_one_sentence(serve, lessons):
     assert not is_lit(app)
     own = serve(text="Dog.", lesson="zwei", card="6", **{"class": "1"})
     assert (own.text_area(key="text").value, own.text_area(key="text").disabled) == ("Dog.", False)
-    assert is_lit(own)
+    assert not is_lit(own)  # first an answer, then the view
+    assert hidden(own)
     own.button(key="lesson-show-5").click().run()
-    assert in_url(own, "answers") == SEPARATOR * 5 + SHOWN
+    assert is_lit(own)
+    assert not hidden(own)
+    assert given(own, lessons, "zwei") == [[], [], [], [], [], [SHOWN]]
     assert TEXTS["de"]["shown"].split("{")[0] in page_text(own)
 
 
@@ -234,6 +260,11 @@ def links(app) -> dict[str, dict[str, list[str]]]:
         link.proto.label: {"page": [link.proto.page], **parse_qs(link.proto.query_string)}
         for link in app.get("page_link")
     }
+
+
+def hidden(app) -> list[bool]:
+    """Return True for each mark by which the style sheet hides the pictures."""
+    return [True for element in app.get("html") if "data-predict" in element.proto.body]
 
 
 def is_lit(app) -> bool:
@@ -260,19 +291,72 @@ def test_next_opens_the_view_of_a_card_with_its_head_and_sentence(serve, lessons
 def test_an_answer_is_marked_on_the_sentence_of_its_card(translator, tmp_path):
     lesson = read_lesson(installed.ASSETS / "lessons" / "attention.en.md")
     own = measures.Sentence(translator, translator.trace("The dog sleeps."))
-    given, right = [], {}
+    right = {}
     for number, text in ((0, lesson.sentence), (6, own.trace.source)):
         trace = translator.trace(text)
         pieces = trace.source_pieces if number == 0 else trace.target_pieces
         right[number] = str(len(pieces))
-    given = [right[0], "", "", "", "", "", right[6]]
-    place = Progress(lesson.name, 6, tuple(given))
+    tries = {lesson.tasks[0]: ["99", "", right[0]], lesson.tasks[6]: [right[6]]}
+    tries |= {lesson.tasks[4]: ["3", SHOWN, "2"], "other": ["1"]}
+    wrong, shown = Try("German both", False), Try("English both", True)
     source = own.trace.source
-    marked = panel.marked_answers(lesson, place, own, "Eva")
-    for number, text in right.items():
-        assert marked.answers[number] == GivenAnswer(text, text, True)
-    assert marked.right == 2
+    marked = panel.marked_answers(lesson, Progress(lesson.name, 6, tries), own, "Eva")
+    assert marked.answers == (
+        GivenAnswer(lesson.tasks[0], right[0], (Try("99", False), Try(right[0], True)), False),
+        GivenAnswer(lesson.tasks[4], "English both", (wrong, shown), True),
+        GivenAnswer(lesson.tasks[6], right[6], (Try(right[6], True),), False),
+    )
+    assert (marked.right, marked.at_once) == (2, 1)
     path = tmp_path / "answers.json"
     path.write_bytes(write_answers(marked))
     assert read_answers(path) == marked
     assert (marked.lesson_sha256, marked.sentence) == (lesson.checksum, source)
+
+
+def test_answers_belong_to_their_lesson_and_are_kept_where_it_is_closed(serve, lessons):
+    tasks = {name: read_lesson(lessons / f"{name}.md").tasks for name in ("two", "zwei")}
+    old = {name: write_tries({tasks[name][2]: ["1"]}, 99) for name in tasks}
+    app = serve(text=SENTENCE, lesson="two", card="3", answers=old["two"])
+    assert TEXTS["en"]["wrong"] in page_text(app)
+    # as the menu opens it: the address still has the answers to the last lesson
+    for name, card in {"lesson": "zwei", "card": "3"}.items():
+        app.query_params[name] = card
+    app.run()
+    assert in_url(app, "answers") is None
+    assert TEXTS["de"]["wrong"] not in page_text(app)
+    app.button(key="lesson-end").click().run()
+    for name, card in {"lesson": "two", "card": "3"}.items():
+        app.query_params[name] = card
+    app.run()
+    assert in_url(app, "answers") == old["two"]
+    assert TEXTS["en"]["wrong"] in page_text(app)
+
+
+def test_answers_stay_where_the_words_of_a_lesson_are_mended(serve, lessons):
+    path = lessons / "two.md"
+    answers = write_tries({read_lesson(path).tasks[2]: ["1"]}, 99)
+    text = path.read_text("utf-8").replace("Two cards", "Some cards").replace("[ ] dog", "[ ] dogs")
+    path.write_text(text.replace("## Where", "## A new card\n\n## Where"), "utf-8")
+    app = serve(text=SENTENCE, lesson="two", card="4", answers=answers)
+    assert TEXTS["en"]["wrong"] in page_text(app)
+    path.write_text(text.replace("[ ] dogs\n- [x]", "[x] dogs\n- [ ]"), "utf-8")
+    other = serve(text=SENTENCE, lesson="two", card="3", answers=answers)
+    assert TEXTS["en"]["wrong"] not in page_text(other)
+
+
+def test_a_class_gets_a_link_to_the_first_view_under_the_address_of_the_server(
+    serve, lessons, monkeypatch
+):
+    def shown(url, **query):
+        monkeypatch.setattr(ContextProxy, "url", url)
+        app = serve(text=SENTENCE, lesson="two", card="1", **query)
+        return [code.value for code in app.code if "class=1" in code.value], page_text(app)
+
+    alone = TEXTS["en"]["alone"].split("{host}")[1]
+    (link,), page = shown("http://192.168.1.5:8501/base/translate")
+    assert link == (
+        "http://192.168.1.5:8501/base/heads?kind=cross-attention&layer=1&head=2&lesson=two&class=1"
+    )
+    assert alone not in page
+    assert alone in shown("http://localhost:8501/")[1]
+    assert not shown("http://192.168.1.5:8501/", **{"class": "1"})[0]

@@ -1,5 +1,10 @@
 """Saved views: a list in the session, and the lesson file that it becomes."""
 
+from html import escape
+
+import pytest
+from markdown_it import MarkdownIt
+
 from viz.lessons import reading, writing
 from viz.lessons.lesson import View
 
@@ -29,8 +34,18 @@ def test_a_list_of_views_is_read_back_exactly():
         writing.SavedView("---", "```yaml", View("masks", {"kind": ["decoder"]})),
     ]  # fmt: skip
     views += [writing.SavedView("n" * 80, "t" * 300, View("heads", {"text": ["x" * 7_000]}))] * 37
-    lesson = reading.parse_lesson("views", writing.lesson_file("Title: “a” # b", views), "views.md")
-    assert lesson.title == "Title: “a” # b"
+    lesson = reading.parse_lesson("views", writing.lesson_file(views, "de"), "views.md")
+    assert (lesson.language, lesson.title) == ("de", "Gespeicherte Ansichten")
     assert [card.title for card in lesson.cards] == [view.name for view in views]
     assert [card.view for card in lesson.cards] == [view.view for view in views]
-    assert not any(card.choices for card in lesson.cards)
+    assert {(card.ask, len(card.choices)) for card in lesson.cards} == {("Was siehst du hier?", 2)}
+    shown = [MarkdownIt("commonmark").render(card.text) for card in lesson.cards[:3]]
+    assert shown[0] == "<p>1. one [sentence](x) &amp; *two*</p>\n"
+    assert "\\?" not in writing.lesson_file([views[0]._replace(name="Why? A, b.")], "en")
+
+
+@pytest.mark.parametrize("text", ["- a", "+ a", "= a", "12) a", "# a", ":smile: <b>", "a@b.de"])
+def test_a_note_is_text_and_no_markdown(text):
+    html = MarkdownIt("commonmark").render(writing.plain_markdown(text))
+    assert html == f"<p>{escape(text)}</p>\n"
+    assert "\\" in writing.plain_markdown(text)

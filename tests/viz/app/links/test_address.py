@@ -102,7 +102,7 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
         return parse_qs(query, **options)
 
     monkeypatch.setattr(address, "parse_qs", parse)
-    app = visit("roles", roles_view="Remove heads", removed="c0.0," * 20_000)
+    app = visit("roles", roles_view="Remove heads", removed="L1 H1 cross," * 20_000)
     assert max(parsed) <= MAX_QUERY
     assert "removed" not in app.session_state
     assert [text for text in texts(app) if f"more than {MAX_QUERY:,} characters" in text]

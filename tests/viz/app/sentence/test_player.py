@@ -4,7 +4,7 @@ import pytest
 
 from tests.viz.pages import reading
 from transformer import Translator
-from viz.draw import labels, player
+from viz.draw.trace_message import WINDOW
 
 LONG = "dog " * 60
 
@@ -24,18 +24,17 @@ def test_it_shows_the_sentence_and_the_translation_of_the_page(
 ) -> None:
     app = serve(path, text=text, **choices)
     assert not app.exception
-    meta, _ = reading.message(app, "player")
+    (meta, _), (player, _) = (reading.message(app, name) for name in ("trace", "player"))
+    assert player["trace"] == meta["key"]
+    meta = meta["trace"]
     translation = translator.translate(
         text, prefix=choices.get("prefix", "").split(), forbidden=choices.get("forbid", "").split()
     )
     target = choices.get("edited") or translation.text
     trace = translator.trace(text, target=target) if target else translator.trace_of(translation)
-    source = labels.display_tokens(trace.source_tokens)
-    assert meta["source"] == source[: player.WINDOW]
-    assert meta["written"][1:] == labels.display_tokens(trace.target_tokens)[: player.WINDOW]
-    assert len(meta["steps"]) == min(len(trace.target_tokens), player.WINDOW)
+    assert meta["source"]["pieces"] == [*trace.source_tokens]
+    assert meta["target"]["pieces"] == [*trace.target_tokens]
+    assert len(meta["options"]) == len(trace.target_tokens)
     for kind in meta["kinds"]:
-        shown = [min(size, player.WINDOW) for size in trace.weights(kind["kind"]).shape[2:]]
+        shown = [min(size, WINDOW) for size in trace.weights(kind["kind"]).shape[2:]]
         assert [*kind["weights"].shape[-2:]] == kind["size"] == shown
-    left_out = max(len(source), len(trace.target_tokens)) > player.WINDOW
-    assert bool(meta["outside"]) == left_out

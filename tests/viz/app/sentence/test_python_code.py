@@ -25,11 +25,10 @@ from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
-from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
+from viz.app.links.navigation import LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
 from viz.pages.roles import edges
-from viz.pages.roles.faithful import TITLES
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
 pytestmark = pytest.mark.usefixtures("one_bundled_model", "_short")  # each block loads it
@@ -174,25 +173,11 @@ def layers(app: AppTest, values: Values) -> None:
     assert len(readings) == 7
 
 
-def stored_lenses(app: AppTest, values: Values) -> None:
-    lenses, random, fractions = values["On a development set"]
-    curves = [*(lens.comprehensiveness for lens in lenses.values()), random.comprehensiveness]
-    close([figure.value for curve in curves for figure in curve], column(app, 0, "value"))
-    assert len(app.dataframe[0].value) == len(lenses)
-    assert len(fractions) == 5
-
-
-def permuted(app: AppTest, values: Values) -> None:
-    changes, stored = values.values()
-    close(changes, column(app, 0, "change"))
-    close([kind["permuted"].value for kind in stored.values()], column(app, 1, "value"))
-
-
 def forming(app: AppTest, values: Values) -> None:
     meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    cross = meta["kinds"][-1]
-    layer, head_number = cross["selected"]
+    cross = meta["trace"]["kinds"][-1]
+    layer, head_number = meta["selected"]["cross"]
     close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
     close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
     on_sinks = values["Share of attention on sinks, step after step"]
@@ -243,11 +228,12 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
         {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
     ),
     "roles": (corpus_roles, {}),
-    "roles removed": (removal, {"roles_view": REMOVE_HEADS, "removed": "c1.3,e0.0u", "beam": "1"}),
+    "roles removed": (
+        removal,
+        {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
+    ),
     "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
     "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
-    "roles faithful": (stored_lenses, {"roles_view": FAITHFUL}),
-    "roles permuted": (permuted, {"roles_view": FAITHFUL, "faithful_test": "permuted attention"}),
     "corpus": (lines_table, {}),
     "corpus head": (corpus_head, {"corpus_view": ONE_HEAD}),
     "corpus search": (
@@ -294,16 +280,10 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
 
 
 def test_another_model_is_loaded_by_its_folder_alone(serve, trained_folder, monkeypatch) -> None:
-    """The view draws the lenses of this sentence once its button is pressed."""
     monkeypatch.chdir(trained_folder.parent)
-    app = serve("roles", text="The dog sleeps in the garden.", roles_view=FAITHFUL)
-    app.button(key="faithful-erase").click().run()
+    app = serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
     code = blocks(app)
     for text in code.values():
         assert f"Translator.load({trained_folder.name!r})" in text
         assert str(trained_folder.parent) not in text
-    falls = computed(code[TITLES["comprehensiveness"]])
-    close(np.concatenate([*falls.values()]), column(app, 0, "value"))
-    printed = app.dataframe[0].value["Kendall's τ"]
-    agreement = [f"{value:.2f}" for value in computed(code["Kendall's τ"]).values()]
-    assert [text.replace("−", "-") for text in printed] == agreement
+    head(app, {title: computed(text) for title, text in code.items()})

@@ -27,7 +27,7 @@ from viz.pages.corpus.removal import JOB, TriedSet, tried_table
 pytestmark = pytest.mark.slow
 
 TWO = (Head("decoder_self", 0, 1), Head("cross", 1, 0))
-CODE = "c1.0,d0.1"
+CODE = "L2 H1 cross,L1 H2 decoder"
 
 
 def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
@@ -87,13 +87,13 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
         tables = [layer.data for layer in chart.layer if isinstance(layer.data, pd.DataFrame)]
         assert drawn.to_numpy().tolist() in [table.to_numpy().tolist() for table in tables]
 
-    app.text_input(key="removed").set_value("c1.0").run()
+    app.text_input(key="removed").set_value("L2 H1 cross").run()
     tried = frame(press(app, JOB), "p (Holm)")
     alone = summarise_removal(lines, lines_without(translator, lines, TWO[1:]))
     assert list(tried["p"]) == pytest.approx([summary.p, alone.p])
     assert list(tried["p (Holm)"]) == pytest.approx(resampling.holm([summary.p, alone.p]))
     # back at the first set, nothing is computed again
-    app.text_input(key="removed").set_value("d0.1,c1.0").run()
+    app.text_input(key="removed").set_value("L1 H2 decoder,L2 H1 cross").run()
     assert list(frame(app, CHANGE, "before")["line"]) == list(shown["line"])
     assert len(frame(app, "p (Holm)")) == 2
 

@@ -104,8 +104,10 @@ MODELS: dict[str, TransformerConfig] = {
 }
 
 
-@pytest.mark.parametrize("name", [*MODELS, "marian"])
-@pytest.mark.parametrize("text", [SENTENCE, "Dog."])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "text"), [*((name, "Dog.") for name in MODELS), ("marian", SENTENCE)]
+)
 def test_any_model_shows_its_own_numbers(
     opened, tokenizer: Tokenizer, tmp_path: Path, name: str, text: str
 ) -> None:

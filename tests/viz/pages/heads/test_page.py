@@ -46,7 +46,7 @@ def test_step_by_step_is_the_player_with_the_head_of_the_page(serve) -> None:
     app = serve("heads", text=SENTENCE, kind="encoder", layer="2", head="3", view="step by step")
     meta, _ = message(app, "player")
     assert meta["kind"] == "encoder_self"
-    assert [p["selected"] for p in meta["kinds"] if p["kind"] == "encoder_self"] == [[1, 2]]
+    assert meta["selected"]["encoder_self"] == [1, 2]
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -63,7 +63,8 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     assert metrics(app)["Largest weight"] == f"{weights.max():.2f}"
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
-    assert f"predicts “\u2068{axes.labels.queries[row]}\u2069”" in message
+    (query,) = labels.token_names([axes.labels.queries[row]])
+    assert f"predicts “\u2068{query}\u2069”" in message
 
 
 def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(

@@ -47,3 +47,9 @@ def test_a_layer_with_one_head_says_so(serve, translator, tmp_path) -> None:
     checkpoint.save(tmp_path / "one", Transformer(config), translator.tokenizer)
     app = serve("heads", checkpoint=tmp_path / "one", text="The baker sings.")
     assert "one head" in sentence(app)
+
+
+def test_the_mean_of_all_layers_has_no_subspace_of_its_own(serve) -> None:
+    app = serve("heads", text="Dog.", kind="encoder", layer="mean", head="mean")
+    assert not app.exception
+    assert "random subspaces" not in "".join(element.value for element in app.markdown)

@@ -9,13 +9,10 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages import reading
-from transformer import KINDS, Translator
+from transformer import Translator
 from transformer.analysis.heads import head, importance
-from transformer.analysis.lenses import NAMES
 from transformer.analysis.stored import Figure, checksum_of_weights
-from transformer.corpus import corpus_roles, faithfulness_report, head_report
-from transformer.corpus.faithfulness import FRACTIONS
-from transformer.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.corpus import corpus_roles, head_report
 from transformer.corpus.head_report import (
     Curve,
     CurvePoint,
@@ -63,34 +60,12 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
     return HeadReport(weights, 60, 2, 20, near(1.5), near(30.0), heads, {"gradient": curve})
 
 
-def faithfulness_of(translator: Translator, **falls: float) -> FaithfulnessReport:
-    """All lenses with the same fall at every share: 1 unless given, and random words 0.5."""
-    lenses: dict[str, LensFigures] = {
-        name: LensFigures(
-            **vars(_curves(falls.get(name, 1.0))), kendall=near(0.3), spearman=near(0.4)
-        )
-        for name in NAMES
-    }
-    attention: dict[str, dict[str, Figure]] = {
-        kind: {"uniform": near(-1.0 - n), "permuted": near(0.015 * n)}
-        for n, kind in enumerate(KINDS)
-    }
-    weights = checksum_of_weights(translator.folder)
-    random = _curves(falls.get("random", 0.5))
-    return FaithfulnessReport(weights, 50, 1, False, FRACTIONS, lenses, random, attention)
-
-
-def folder_with(source: Path, target: Path, *reports: HeadReport | FaithfulnessReport) -> Path:
-    """A copy of a checkpoint with reports beside it."""
+def folder_with(source: Path, target: Path, *reports: HeadReport) -> Path:
+    """A copy of a checkpoint, with a report beside it."""
     shutil.copytree(source, target)
     for report in reports:
-        module = head_report if isinstance(report, HeadReport) else faithfulness_report
-        (target / module.FILE).write_text(module.to_json(report), encoding="utf-8")
+        (target / head_report.FILE).write_text(head_report.to_json(report), encoding="utf-8")
     return target
-
-
-def _curves(fall: float) -> Curves:
-    return Curves((near(fall),) * len(FRACTIONS), (near(2 - fall),) * len(FRACTIONS))
 
 
 def chart_tables(app: AppTest, text: str, column: str) -> list[pd.DataFrame]:

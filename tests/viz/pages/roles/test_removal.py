@@ -108,9 +108,9 @@ def test_the_first_button_removes_the_heads_in_the_order_in_which_the_sentence_n
 def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:
     url = {"kind": "cross-attention", "layer": "2", "head": "4"}
     for link, which, unused in (
-        ("c1.3", "after", True),
-        ("c1.3", "before", False),  # there they are used
-        ("c1.3u", "after", False),  # uniform weights are used
+        ("L2 H4 cross", "after", True),
+        ("L2 H4 cross", "before", False),  # there they are used
+        ("L2 H4 cross uniform", "after", False),  # uniform weights are used
     ):
         drawn, _ = message(opened(**url, removed=link, removed_map=which), "attention_map")
         assert drawn["unused"] is unused, (link, which)
@@ -118,7 +118,7 @@ def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:
-    app = opened(removed="c1.3")  # an earlier link has the names of the screen
+    app = opened(removed="L2 H4 cross")
     assert app.text_input(key="removed").value == in_url(app, "removed") == "L2 H4 cross"
     app.text_input(key="removed").set_value(LINK).run()
     crossed = lambda: len(message(app, "head_grid")[0]["crossed"])  # noqa: E731
@@ -136,13 +136,13 @@ def test_each_change_can_be_undone_and_done_again(opened) -> None:
 
 def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(opened) -> None:
     wrong = {
-        "c9.9": "there is no layer 9",
-        "e0.0p2x2_0-0": "on this sentence it is",
-        "c0.0m": "The mean output of",
-        "c0.0z": "type one",
+        "L10 H10 cross": "there is no layer 9",
+        "L1 H1 encoder painted 2x2 1-1": "on this sentence it is",
+        "L1 H1 cross mean": "The mean output of",
+        "L1 H1 cross z": "type one",
     }
     for text, why in wrong.items():
-        app = opened(removed=f"c1.3,{text}")
+        app = opened(removed=f"L2 H4 cross,{text}")
         assert len([text for text in texts(app) if why in text]) == 1
     assert message(app, "head_grid")[0]["crossed"] == [["cross", 1, 3]]
     assert "L2 H4" in candidate(app)
@@ -178,7 +178,8 @@ def shown_map(app: AppTest) -> dict[str, Any]:
 def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, monkeypatch) -> None:
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
-    app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
+    # the run of the first click has drawn it
+    app.text_input(key="removed").set_value("L1 H1 cross")
     meanwhile(
         monkeypatch, cached_results, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])]
     )
@@ -194,7 +195,8 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, mo
     meanwhile(monkeypatch, cached_results, "effect_of", [second])
     app._run(first)
     assert in_url(app, "removed") == f"{rows}.3"
-    app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
+    # typed, and left by a click into the menu
+    app.text_input(key="removed").set_value("L1 H1 encoder")
     app.multiselect(key="removal-keys").set_value([1]).run()
     assert in_url(app, "removed") == f"L1 H1 encoder, {rows}"
 
@@ -216,13 +218,13 @@ def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
 
 
 def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:
-    app = opened(removed="c9.0,c1.3,c1.3,e0.9")
+    app = opened(removed="L10 H1 cross,L2 H4 cross,L2 H4 cross,L1 H10 encoder")
     app._run(choice(app, "roles-grid", ["cross", 0, 0]))
     assert in_url(app, "removed") == "L2 H4 cross, L1 H1 cross"
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:
-    app = opened(removed="c1.3z", donor="Dog.")
+    app = opened(removed="L2 H4 cross z", donor="Dog.")
     assert any("a patch needs as many pieces" in text for text in texts(app))
     trace = translator.trace(SENTENCE)
     others = (translator.trace(english) for english, _ in pairs)
@@ -231,7 +233,7 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
         for donor in others
         if donor.source != SENTENCE and donor.cross.shape == trace.cross.shape
     )
-    app = opened(removed="c1.3z", donor=other.source)
+    app = opened(removed="L2 H4 cross z", donor=other.source)
     with removal.patched(translator.model, other, [Head("cross", 1, 3)]):
         outcome = effect(translator, trace, [])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
@@ -251,7 +253,7 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     translator = Translator.load(measured_folder)
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)
-    removals, _ = removal_text.parse_removals("c1.3m", translator.model)
+    removals, _ = removal_text.parse_removals("L2 H4 cross mean", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
     results = set()
     for value in (0.0, 9.0):
@@ -273,7 +275,7 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     assert any(
         "With 2 removed: 20.50, with all heads: 30.00" in caption.value for caption in app.caption
     )
-    app.text_input(key="removed").set_value("e0.0").run()
+    app.text_input(key="removed").set_value("L1 H1 encoder").run()
     assert app.slider(key="removal-count").value == 0
     assert any("not on this curve" in caption.value for caption in app.caption)
 

@@ -114,7 +114,7 @@ def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> 
     assert shown["key"] == "forming-player"
     assert drawn_steps(shown) == list(STEPS)
     for n, step in enumerate(STEPS):
-        for kind in shown["meta"]["kinds"]:
+        for kind in shown["meta"]["trace"]["kinds"]:
             drawn = kind["weights"][n] / 65_535
             assert np.allclose(drawn, _at(step).weights(kind["kind"]), rtol=0, atol=1 / 65_535)
     assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("cross", None)  # it plays
@@ -157,7 +157,7 @@ def test_what_the_reader_opens_is_in_the_address_and_the_message_stays(
     monkeypatch.setattr("viz.app.links.address.choose", chosen.__setitem__)
     app = opened(kind="encoder", forming_layer="1", forming_head="3", trained="1")
     assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("encoder_self", 0)
-    assert shown["meta"]["kinds"][0]["selected"] == [0, 2]
+    assert shown["meta"]["selected"]["encoder_self"] == [0, 2]
     message = shown["data"]
     for sent in (None, {}, {"kind": "cross"}, {"kind": "x", "layer": 0, "head": 0, "moment": 0},
                  {"kind": "cross", "layer": 0, "head": planted_trace.HEADS, "moment": 0},

@@ -4,6 +4,7 @@
   const CHOICES = "[data-testid=stMenuButtonBody]";
   const POPOVER = "[data-testid=stPopoverBody]";
   const OPENER = "[data-testid=stPopoverButton][aria-expanded=true]";
+  const OWN = ".st-key-own-sentence"; // the link of the last of the first steps
   const REACHED = "a[href], button, input, textarea, [tabindex]";
 
   /** @param {string} selector @param {ParentNode} [root] */
@@ -21,6 +22,14 @@
   } catch {
     // a browser may forbid to store anything: then nothing was kept
   }
+
+  /** Put the cursor into the sentence of the first page, once a link has opened it. */
+  const writeOwn = (tries = 50) => {
+    const app = find("[data-testid=stApp][data-test-script-state=notRunning]");
+    const field = find(".st-key-text textarea");
+    if (app && !find(OWN) && field instanceof HTMLTextAreaElement) field.select();
+    else if (tries) setTimeout(writeOwn, 100, tries - 1);
+  };
 
   const closeDrawer = () => {
     find(`${DRAWER}[data-collapsed=false] [data-testid=stSidebarCollapseButton] button`)?.click();
@@ -47,6 +56,7 @@
     if (within(event, `${DRAWER} a`)) setTimeout(closeDrawer);
     // a link may open the same page, where the popover would stay
     if (within(event, `${POPOVER} a`)) setTimeout(() => find(OPENER)?.click());
+    if (within(event, `${OWN} a`)) writeOwn();
     // a finger would open the keyboard of the phone over the answer
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
     const place = within(event, `${CHOICES} [role=menuitem]`) && !touched && placeOfMenu();

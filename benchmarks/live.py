@@ -1,0 +1,148 @@
+"""The live page of a site: what a visitor waits for in Chromium, and what the page takes."""
+
+import argparse
+import gzip
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.browser import chromium
+from benchmarks.machine import describe, table
+from transformer.cli.arguments import whole_number
+from viz.site import __main__ as site
+from viz.site.serve import server_of
+
+SENTENCES = {
+    6: "The old dog sleeps all day",
+    12: "My little sister wants to see the big elephants in the zoo",
+    25: "Two young women in red jackets are sitting on a wooden bench in the park and eating ice "
+    "cream while their dogs play behind them today",
+}
+# keys and clicks, and the tasks in which nothing else could be heard
+_WATCH = """
+window.acted = 0; window.tasks = [];
+for (const name of ["keydown", "click"]) {
+    addEventListener(name, (event) => { window.acted = event.timeStamp; }, true);
+}
+new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) =>
+    entry.duration))).observe({ type: "longtask", buffered: true });
+"""
+_SINCE = """(name) => (performance.getEntriesByName(name).at(-1)?.startTime ?? -1) - window.acted"""
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    with server_of(folder, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def _until(page: Any, script: str, argument: Any = None, seconds: float = 30) -> float:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        value = page.evaluate(script, argument)
+        if value is not False and value is not None and value >= 0:
+            return float(value)
+        time.sleep(0.01)
+    raise TimeoutError(script)
+
+
+def _longest(page: Any) -> str:
+    page.wait_for_timeout(600)  # a task is told of when it is over
+    tasks: list[float] = page.evaluate("window.tasks.splice(0)")
+    return f"{max(tasks):.0f}" if tasks else "< 50"
+
+
+def _memory(browser: Any) -> str:
+    """Return the private memory of the largest process that draws pages."""
+    session = browser.new_browser_cdp_session()
+    sizes = []
+    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
+        if process["type"] == "renderer":
+            text = Path(f"/proc/{process['id']}/smaps_rollup").read_text()
+            private = [line.split()[1] for line in text.splitlines() if line.startswith("Private")]
+            sizes.append(sum(map(int, private)) / 1024)
+    return f"{max(sizes):.0f} MB"
+
+
+def _spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks live`."""
+    parser = commands.add_parser("live", help="the page of a site with the model in it")
+    parser.add_argument("--site", type=Path, help="a built site; else one is built")
+    parser.add_argument("--runs", type=whole_number(1), default=15)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    with TemporaryDirectory() as name:
+        folder = options.site or Path(name) / "site"
+        if not options.site:
+            site.main(["--out", str(folder)])
+        with _served(folder) as address, chromium() as browser:
+            _measure(browser, folder, address, options.runs)
+
+
+def _measure(browser: Any, folder: Path, address: str, runs: int) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.add_init_script(_WATCH)
+    print(describe())
+    page.goto(address)
+    drawn = _until(page, _SINCE, "drawn")
+    live = _until(page, _SINCE, "live")
+    first = len(gzip.compress((folder / "index.html").read_bytes()))
+    loaded = [*folder.glob("en-de/*"), folder / "engine.js"]
+    whole = first + sum(path.stat().st_size for path in loaded)
+    print(
+        f"first picture: {drawn:.0f} ms, {first / 1e3:.0f} kB; "
+        f"live: {live:.0f} ms, {whole / 1e6:.2f} MB"
+    )
+    print(f"longest task until it is live: {_longest(page)} ms; memory {_memory(browser)}")
+    field, rows = page.locator("#text"), []
+    for words, text in SENTENCES.items():
+        times: dict[str, list[float]] = {"translation": [], "maps": []}
+        for _ in range(runs):
+            field.fill(text)
+            page.wait_for_timeout(700)
+            field.press(".")
+            for mark, values in times.items():
+                values.append(_until(page, _SINCE, mark))
+        rows.append((words, *(_spread(values) for values in times.values()), _longest(page)))
+    print(table(("words", "translated, ms", "all maps, ms", "longest task, ms"), rows))
+    field.fill("")
+    field.press_sequentially(SENTENCES[12], delay=80)
+    print(
+        f"typed letter by letter: {_until(page, _SINCE, 'translation'):.0f} ms translated, "
+        f"{_until(page, _SINCE, 'maps'):.0f} ms maps, longest task {_longest(page)} ms"
+    )
+    removed = []
+    for _ in range(runs):
+        page.locator("#removal button").first.click()
+        removed.append(_until(page, _SINCE, "translation"))
+        page.get_by_role("button", name="Give all heads back").click()
+        page.wait_for_timeout(300)
+    print(f"a head removed: {_spread(removed)} ms; longest task {_longest(page)} ms")
+    shown = "() => Number(document.querySelector('.hl-break-line input').value)"
+    page.get_by_role("button", name="Break it: remove").click()
+    began = time.monotonic()
+    _until(page, f"() => ({shown})() - 1")
+    at_first = time.monotonic() - began
+    page.locator(".hl-break-line input").evaluate(
+        "(slider) => { slider.value = 12; slider.dispatchEvent(new Event('input')); }"
+    )
+    counted = "() => document.querySelector('.hl-break-count').textContent.startsWith('12') - 1"
+    _until(page, counted)
+    print(
+        f"Break it: first head {at_first:.2f} s, twelve {time.monotonic() - began:.2f} s, "
+        f"longest task {_longest(page)} ms; memory {_memory(browser)}"
+    )

@@ -1,0 +1,60 @@
+"""The views of a lesson, opened in the app without a browser."""
+
+import pytest
+
+from headlight.opened import problems
+from transformer.files.installed import BUNDLED
+from viz.app.models import menu
+from viz.lessons.__main__ import main
+from viz.lessons.reading import parse_lesson
+
+LESSON = """---
+title: A
+goal: B
+minutes: 1
+language: en
+sentence: A man rides a horse.
+---
+
+## Card
+
+```yaml
+link: {link}
+{light}
+```
+"""
+
+
+@pytest.fixture(autouse=True)
+def bundled_model(monkeypatch):
+    monkeypatch.setenv(menu.CHECKPOINT_VARIABLE, str(BUNDLED))
+
+
+@pytest.mark.parametrize(
+    ("link", "light", "problem"),
+    [
+        ("/heads?kind=decoder&layer=2&head=5&lens=norms", "light: map", ""),
+        ("/heads?kind=decodr&layer=2&head=5", "light: map", "decodr"),
+        ("/heads?kind=decoder&layer=7&head=5", "", "layer='7'"),
+        ("/heads?knd=decoder", "", "'knd'"),
+        ("/positions?pe_view=Wavs", "", "pe_view='Wavs'"),
+        ("/positions?pe_view=Curves", "light: controls", "no controls"),
+        ("/training?training_view=Heads forming&kind=decodr&trained=64", "light: grid", "decodr"),
+        ("/inside?kind=encoder&layer=2&head=8&word=4&at=3", "light: row", ""),
+    ],
+)
+def test_what_a_page_does_not_take_is_named(link, light, problem):
+    lesson = parse_lesson("a", LESSON.format(link=link, light=light), "a.md")
+    sentences = list(problems(lesson, lesson.cards[0]))
+    assert len(sentences) == bool(problem)
+    assert all(problem in text for text in sentences)
+
+
+@pytest.mark.slow
+def test_the_check_opens_each_view_and_says_the_line(tmp_path, capsys):
+    path = tmp_path / "bad.md"
+    path.write_text(LESSON.format(link="/heads?kind=decodr", light=""), "utf-8")
+    assert main(["check", str(path)]) == 2
+    (problem,) = capsys.readouterr().err.splitlines()
+    assert "bad.md, line 9: " in problem
+    assert "decodr" in problem

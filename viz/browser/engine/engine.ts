@@ -1,0 +1,173 @@
+// One model with its tokenizers: text in, traces out. Each request is answered step by step, so
+// that a newer one can take its place.
+
+import type { HeadPlace, Trace } from "../core/trace.ts";
+import { Edits, paint } from "./edits.ts";
+import { EngineError, EOS } from "./folder.ts";
+import type { Answer, Order, Ordered, Translate } from "./messages.ts";
+import type { Model } from "./model.ts";
+import { allHeads, ForcedPass, ordering, randomHeads } from "./order.ts";
+import { chainOf, searching, type SearchResult } from "./search.ts";
+import type { Token, Tokenizer } from "./tokenizer.ts";
+import { traceOf } from "./trace.ts";
+import { withSingleSpaces } from "./words.ts";
+
+const LETTERS_OF_A_PIECE = 64; // at most; a longer text is refused before it is cut into pieces
+const PROBABLE = 0.5; // of a word
+const KEPT_PIECES = 400; // of a sentence and its translation whose search stays, to paint its maps
+
+/** null where other messages may come in. */
+export type Steps<Result = void> = Generator<Answer | null, Result>;
+
+interface Read { source: Token[]; ids: number[] }
+
+export class Engine {
+  model: Model;
+  private source: Tokenizer;
+  private target: Tokenizer;
+  private whole: { key: string; result: SearchResult } | null = null; // the last one without edits
+
+  constructor(model: Model, tokenizers: Tokenizer[]) {
+    this.model = model;
+    this.source = tokenizers[0];
+    this.target = tokenizers[tokenizers.length - 1];
+    const { vocab_size, source_vocab_size } = model.config;
+    if (this.target.size !== vocab_size || this.source.size !== (source_vocab_size ?? vocab_size)) {
+      throw new EngineError("The model and its tokenizer have not as many pieces: build the page "
+        + "anew from the checkpoint.");
+    }
+  }
+
+  *translate({ turn, text, removed, rows, prefix }: Translate): Steps {
+    this.refuseUnknown([...removed, ...rows.map(({ place }) => place)]);
+    const read = this.read(text);
+    if (!read) {
+      yield { type: "nothing", turn };
+      return;
+    }
+    const forced = this.forced(prefix);
+    const edits = Edits.without(removed);
+    if (rows.length) {
+      const whole = yield* this.wholeOf(read, forced);
+      const trace = traceOf(this.model, text, read.source, this.target, whole, unedited(forced));
+      paint(edits, rows, trace);
+    }
+    const isEdited = removed.length || rows.length;
+    const result = isEdited ? yield* this.search(read, forced, edits)
+      : yield* this.wholeOf(read, forced);
+    const edited = { removed, rows, prefix: forced.length };
+    const trace = traceOf(this.model, text, read.source, this.target, result, edited);
+    yield { type: "translated", turn, trace, unsure: isUnsure(trace) };
+  }
+
+  *order({ turn, text, length, seed }: Order): Steps {
+    const read = this.read(text);
+    if (!read) {
+      yield { type: "nothing", turn };
+      return;
+    }
+    const written = chainOf((yield* this.wholeOf(read, [])).best).map(({ piece }) => piece);
+    const { logP } = new ForcedPass(this.model, read.ids, written, []);
+    const answer: Ordered = {
+      type: "ordered", turn, heads: [], random: [], trace: null, done: false,
+    };
+    const places = (list: Ordered["heads"]) => list.map(({ place }) => place);
+    for (const step of ordering(this.model, read.ids, written, length)) {
+      yield null;
+      if (!step) continue;
+      const removed = [...places(answer.heads), step.place];
+      const result = yield* this.search(read, [], Edits.without(removed));
+      const edited = { removed, rows: [], prefix: 0 };
+      const trace = traceOf(this.model, text, read.source, this.target, result, edited);
+      const head = { place: step.place, logProb: step.logP - logP, text: trace.target.text };
+      answer.heads = [...answer.heads, head];
+      yield { ...answer, trace };
+    }
+    for (const place of randomHeads(this.model, places(answer.heads), seed)) {
+      const removed = [...places(answer.random), place];
+      const pass = new ForcedPass(this.model, read.ids, written, removed);
+      const logProb = pass.logP - logP;
+      const now = yield* this.textWithout(read, removed);
+      answer.random = [...answer.random, { place, logProb, text: now }];
+      yield { ...answer, done: answer.random.length === answer.heads.length };
+    }
+  }
+
+  /** Cut a text into pieces, `</s>` last; null where there is nothing to read. */
+  private read(text: string): Read | null {
+    const { max_length } = this.model.config;
+    if (text.length > LETTERS_OF_A_PIECE * max_length) {
+      throw new EngineError(`The text has more than ${LETTERS_OF_A_PIECE * max_length} characters: `
+        + "shorten it.");
+    }
+    const broken = text.search(/\p{Surrogate}/u);
+    if (broken >= 0) {
+      throw new EngineError(`The text has a broken character at position ${broken + 1}: type it `
+        + "again.");
+    }
+    const pieces = this.source.encode(withSingleSpaces(text));
+    if (!pieces.length) return null;
+    if (pieces.length > max_length - 1) {
+      throw new EngineError(`The text has ${pieces.length} pieces, but this model takes at most `
+        + `${max_length - 1}: shorten it.`);
+    }
+    const source = [...pieces, this.source.token(EOS)];
+    return { source, ids: source.map(({ id }) => id) };
+  }
+
+  private forced(prefix: string[]): number[] {
+    return prefix.map((text) => {
+      const id = this.target.idOf(text);
+      if (id === undefined || id <= EOS) {
+        throw new EngineError(`A translation cannot begin with the piece “${text}”: choose `
+          + "another one.");
+      }
+      return id;
+    });
+  }
+
+  private refuseUnknown(places: HeadPlace[]) {
+    const heads = new Set(allHeads(this.model).map(String));
+    const unknown = places.find((place) => !heads.has(String(place)));
+    if (!unknown) return;
+    const [kind, layer, head] = unknown;
+    throw new EngineError(`The model has no head L${layer + 1} H${head + 1} of ${kind}: leave it `
+      + "out.");
+  }
+
+  private *search({ ids }: Read, forced: number[], edits?: Edits): Steps<SearchResult> {
+    const steps = searching(this.model, ids, forced, edits);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      yield null;
+    }
+  }
+
+  /** Search without edits, or take what the last such search gave. */
+  private *wholeOf(read: Read, forced: number[]): Steps<SearchResult> {
+    const key = JSON.stringify([read.source.map(({ text }) => text), forced]);
+    if (this.whole?.key === key) return this.whole.result;
+    const result = yield* this.search(read, forced);
+    const isShort = read.ids.length + result.best.length <= KEPT_PIECES;
+    this.whole = isShort ? { key, result } : null;
+    return result;
+  }
+
+  private *textWithout(read: Read, removed: HeadPlace[]): Steps<string> {
+    const { best } = yield* this.search(read, [], Edits.without(removed));
+    return this.target.decode(chainOf(best).map(({ piece }) => piece));
+  }
+}
+
+const unedited = (forced: number[]) => ({ removed: [], rows: [], prefix: forced.length });
+
+/** Return whether less than half of the words are probable. */
+function isUnsure({ target, logProbs }: Trace): boolean {
+  const words: number[] = []; // log P of each
+  target.words.forEach((word, n) => {
+    if (target.pieces[n] !== "</s>") words[word] = (words[word] ?? 0) + logProbs[n];
+  });
+  const probable = words.filter((logP) => Math.exp(logP) >= PROBABLE).length;
+  return probable < words.length / 2;
+}

@@ -1,0 +1,98 @@
+// Rows times a matrix, the only work that takes time: in WebAssembly, four rows at once, or the
+// same in JavaScript where that is refused. All numbers are float32 in one memory, and places are
+// numbers of a float from its start.
+
+import { EngineError } from "./folder.ts";
+import { kernelModule } from "./kernel_module.ts";
+
+const PAGE = 2 ** 16; // bytes by which WebAssembly grows
+const ROWS = 4;
+
+/** Places in bytes. */
+type Multiply = (x: number, w: number, y: number, inputs: number, outputs: number) => void;
+
+export class Kernel {
+  declare floats: Float32Array; // other views once more memory is taken
+  declare bytes: Uint8Array;
+  top = 0; // bytes that are taken
+  wasm: { memory: WebAssembly.Memory; multiply: Multiply } | null = null;
+
+  /** @param plain whether to do without WebAssembly */
+  static async make(plain = false): Promise<Kernel> {
+    const kernel = new Kernel();
+    try {
+      if (!plain) {
+        const { instance } = await WebAssembly.instantiate(kernelModule());
+        kernel.wasm = instance.exports as unknown as NonNullable<Kernel["wasm"]>;
+      }
+    } catch { /* a browser or a policy without it */ }
+    kernel.see(kernel.wasm ? kernel.wasm.memory.buffer : new ArrayBuffer(PAGE));
+    return kernel;
+  }
+
+  /** Take memory. @returns the first byte, a multiple of 16 */
+  take(bytes: number): number {
+    const place = this.top;
+    this.top += (bytes + 15) & ~15;
+    const missing = this.top - this.bytes.length;
+    if (missing > 0) this.grow(Math.ceil(missing / PAGE));
+    return place;
+  }
+
+  /** Take rows of floats, with room for what the last group of four writes beyond them.
+   * @returns the first float */
+  rows(count: number, width: number): number {
+    return this.take(4 * (count + ROWS - 1) * width) / 4;
+  }
+
+  /** y = x Wᵀ for rows of x. @param w its first weight, `[output, input]` */
+  linear(x: number, rows: number, w: number, inputs: number, outputs: number, y: number) {
+    // a vector of WebAssembly has four numbers
+    const multiply = inputs % 4 || !this.wasm ? this.plainly : this.wasm.multiply;
+    for (let row = 0; row < rows; row += ROWS) {
+      multiply(4 * (x + row * inputs), 4 * w, 4 * (y + row * outputs), inputs, outputs);
+    }
+  }
+
+  private plainly: Multiply = (x, w, y, inputs, outputs) => {
+    const { floats } = this;
+    const first = x / 4;
+    let [at, to] = [w / 4, y / 4];
+    const [second, third, fourth] = [first + inputs, first + 2 * inputs, first + 3 * inputs];
+    for (let n = 0; n < outputs; n++, at += inputs, to++) {
+      let [a, b, c, d] = [0, 0, 0, 0];
+      for (let k = 0; k < inputs; k++) {
+        const weight = floats[at + k];
+        a += weight * floats[first + k];
+        b += weight * floats[second + k];
+        c += weight * floats[third + k];
+        d += weight * floats[fourth + k];
+      }
+      floats[to] = a;
+      floats[to + outputs] = b;
+      floats[to + 2 * outputs] = c;
+      floats[to + 3 * outputs] = d;
+    }
+  };
+
+  private see(buffer: ArrayBuffer) {
+    this.floats = new Float32Array(buffer);
+    this.bytes = new Uint8Array(buffer);
+  }
+
+  private grow(pages: number) {
+    try {
+      if (this.wasm) {
+        this.wasm.memory.grow(pages);
+        this.see(this.wasm.memory.buffer);
+      } else {
+        const before = this.bytes; // copied, so not for every little room
+        this.see(new ArrayBuffer(Math.max(pages * PAGE + before.length, 1.25 * before.length)));
+        this.bytes.set(before);
+      }
+    } catch {
+      throw new EngineError("The browser has not enough memory for this: close other tabs, or take "
+        + "a shorter sentence.");
+    }
+  }
+}

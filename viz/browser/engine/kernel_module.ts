@@ -1,0 +1,72 @@
+// The kernel's WebAssembly, put together from its instructions: y = x Wᵀ for four rows of x at
+// once, so that each weight is read once for all four.
+
+// locals: the parameters, then what the two loops count and add up
+const [X, W, Y, INPUTS, OUTPUTS, OUTPUT, AT, LENGTH, WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const ROW = [X, 9, 10, 11]; // where each of the four rows begins
+const SUM = [12, 13, 14, 15]; // four partial sums of each
+const WEIGHTS = 16; // four of them
+
+const get = (local: number) => [0x20, local];
+const set = (local: number, ...value: number[]) => [...value, 0x21, local];
+const number = (value: number) => [0x41, value]; // below 64
+const plus = (a: number[], b: number[]) => [...a, ...b, 0x6a];
+const times = (a: number[], b: number[]) => [...a, ...b, 0x6c];
+const isLess = (a: number[], b: number[]) => [...a, ...b, 0x49];
+const loop = (...body: number[]) => [0x03, 0x40, ...body, 0x0b];
+const againIf = (...condition: number[]) => [...condition, 0x0d, 0];
+
+const load = (place: number[]) => [...place, 0xfd, 0x00, 2, 0];
+const zeros = [0xfd, 0x0c, ...new Array(16).fill(0)];
+const lane = (vector: number, n: number) => [...get(vector), 0xfd, 0x1f, n];
+const addVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe4, 1];
+const multiplyVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe6, 1];
+const add = (a: number[], b: number[]) => [...a, ...b, 0x92];
+const store = (place: number[], value: number[]) => [...place, ...value, 0x38, 2, 0];
+
+const BODY = [
+  ...set(LENGTH, ...times(get(INPUTS), number(4))),
+  ...set(WIDTH, ...times(get(OUTPUTS), number(4))),
+  ...[1, 2, 3].flatMap((n) => set(ROW[n], ...plus(get(ROW[n - 1]), get(LENGTH)))),
+  ...loop(
+    ...SUM.flatMap((sum) => set(sum, ...zeros)),
+    ...set(AT, ...number(0)),
+    ...loop(
+      ...set(WEIGHTS, ...load(plus(get(W), get(AT)))),
+      ...SUM.flatMap((sum, n) => set(sum, ...addVectors(
+        get(sum), multiplyVectors(get(WEIGHTS), load(plus(get(ROW[n]), get(AT)))),
+      ))),
+      ...set(AT, ...plus(get(AT), number(16))),
+      ...againIf(...isLess(get(AT), get(LENGTH))),
+    ),
+    ...SUM.flatMap((sum, n) => store(
+      plus(get(Y), times(get(WIDTH), number(n))),
+      add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3))),
+    )),
+    ...set(W, ...plus(get(W), get(LENGTH))),
+    ...set(Y, ...plus(get(Y), number(4))),
+    ...set(OUTPUT, ...plus(get(OUTPUT), number(1))),
+    ...againIf(...isLess(get(OUTPUT), get(OUTPUTS))),
+  ),
+  0x0b,
+];
+
+const [I32, V128, FUNCTION] = [0x7f, 0x7b, 0x60];
+
+const length = (count: number) => (count < 128 ? [count] : [(count & 127) | 128, count >> 7]);
+const sized = (bytes: number[]) => [...length(bytes.length), ...bytes];
+const name = (text: string) => sized([...text].map((letter) => letter.charCodeAt(0)));
+const section = (id: number, ...bytes: number[]) => [id, ...sized(bytes)];
+
+/** @returns a module with `memory` and `multiply(x, w, y, inputs, outputs)`: places in bytes, and
+ *   `inputs` a multiple of 4 */
+export function kernelModule(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array([
+    0, ...[..."asm"].map((letter) => letter.charCodeAt(0)), 1, 0, 0, 0,
+    ...section(1, 1, FUNCTION, 5, I32, I32, I32, I32, I32, 0),
+    ...section(3, 1, 0),
+    ...section(5, 1, 0, 1),
+    ...section(7, 2, ...name("memory"), 2, 0, ...name("multiply"), 0, 0),
+    ...section(10, 1, ...sized([2, 7, I32, 5, V128, ...BODY])),
+  ]);
+}

@@ -1,0 +1,132 @@
+// The model's folder, fetched part by part. A part that came is in its place in memory and in the
+// browser's Cache, so that a connection that is cut, or a second visit, fetches the others alone.
+
+import { Engine } from "./engine.ts";
+import { EngineError, type Folder, type Part, type WeightPart } from "./folder.ts";
+import { Kernel } from "./kernel.ts";
+import { Model } from "./model.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import { Weights } from "./weights.ts";
+
+type Report = (loaded: number, total: number) => void; // in bytes
+
+export class Loader {
+  loaded = 0; // bytes of the parts that are there
+  total = 0;
+  private base: string;
+  private int8: boolean;
+  private folder: Folder | null = null;
+  private weights: Weights | null = null;
+  private isThere = new Set<string>();
+  private tokenizers: Uint8Array[] = [];
+
+  /** @param base address of the folder @param int8 whether to take the smaller weights */
+  constructor(base: string, int8 = false) {
+    this.base = base.replace(/\/$/, "");
+    this.int8 = int8;
+  }
+
+  /** Fetch what is not there yet; once more after an error, it goes on.
+   * @throws {EngineError} with one sentence */
+  async load(report: Report, plain = false): Promise<Engine> {
+    this.folder ??= await this.description();
+    const { name, config, tokenizers, int8 } = this.folder;
+    const stored = this.int8 && int8 ? int8 : this.folder;
+    this.weights ??= new Weights(await Kernel.make(plain), stored.header);
+    const parts: Part[] = [...stored.parts, ...tokenizers];
+    this.total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    const cache = await this.cache(name);
+    for (const part of parts) {
+      if (this.isThere.has(part.name)) continue;
+      const content = await this.content(part, cache, report);
+      if (tokenizers.includes(part)) this.tokenizers.push(content);
+      else this.weights.put(part as WeightPart, content);
+      this.isThere.add(part.name);
+      this.loaded += part.bytes;
+      report(this.loaded, this.total);
+    }
+    this.weights.finish();
+    const files = this.tokenizers.map((file) => new Tokenizer(file));
+    return new Engine(new Model(this.weights, config), files);
+  }
+
+  private async description(): Promise<Folder> {
+    const address = `${this.base}/model.json`;
+    const answer = await fetch(address, { cache: "no-store" }).catch(() => null);
+    if (!answer?.ok) {
+      throw new EngineError(`The model's file ${address} cannot be fetched: check the connection, `
+        + "or serve the folder of this page.");
+    }
+    return answer.json().catch(() => {
+      throw new EngineError(`The model's file ${address} is damaged: build the page anew.`);
+    });
+  }
+
+  /** Open the cache of this model, and leave out those of earlier ones at its address. */
+  private async cache(name: string): Promise<Cache | null> {
+    try {
+      const address = `headlight ${this.base} `;
+      for (const other of await caches.keys()) {
+        if (other.startsWith(address) && other !== address + name) await caches.delete(other);
+      }
+      return await caches.open(address + name);
+    } catch {
+      return null; // a browser or a page that keeps nothing
+    }
+  }
+
+  /** Return what a part holds: of the cache, else of the network, where it may fail once. */
+  private async content(part: Part, cache: Cache | null, report: Report): Promise<Uint8Array> {
+    const address = `${this.base}/${part.name}`;
+    const stored = await cache?.match(address).catch(() => undefined);
+    if (stored) {
+      try {
+        return await unzip(await stored.arrayBuffer());
+      } catch {
+        await cache?.delete(address); // damaged
+      }
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        const packed = await this.fetched(address, report);
+        const content = await unzip(packed);
+        await cache?.put(address, new Response(packed)).catch(() => {}); // no room is no error
+        return content;
+      } catch (error) {
+        if (error instanceof EngineError) throw error;
+        if (tries > 1) {
+          throw new EngineError(`The model came as far as ${megabytes(this.loaded)} of `
+            + `${megabytes(this.total)} MB, then its part ${part.name} could not be fetched whole: `
+            + "load it again, and it goes on from there.");
+        }
+      }
+    }
+  }
+
+  private async fetched(address: string, report: Report): Promise<Uint8Array<ArrayBuffer>> {
+    // else the browser keeps it a second time
+    const answer = await fetch(address, { cache: "no-store" });
+    if (!answer.ok || !answer.body) {
+      throw new EngineError(`The model's file ${address} cannot be fetched (${answer.status}): `
+        + "build the page anew.");
+    }
+    const chunks: BlobPart[] = [];
+    let bytes = 0;
+    for (const reader = answer.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      bytes += value.length;
+      report(this.loaded + bytes, this.total);
+    }
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  }
+}
+
+/** @throws {TypeError} if the bytes are damaged or cut: gzip has a checksum */
+async function unzip(packed: BufferSource): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);

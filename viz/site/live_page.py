@@ -1,0 +1,155 @@
+"""The first page of a site: a stored sentence plays, and the model follows what is typed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from transformer import InputError, Translator
+from transformer.analysis.alignment import aligned_shares, strongest
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.corpus import head_report
+from transformer.text.languages import COMMON_WORDS
+from viz.draw import watched, wire
+from viz.draw.caption import Origin
+from viz.draw.labels import capitalised
+from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
+from viz.report import anchor, saved_page
+from viz.site.sentences import Line
+
+LESSON_PAGE = "lesson-attention.html"
+ENGINE, WORKER = "engine.js", "service_worker.js"
+"""Names of the scripts that the page loads: the model's, and that of a visit without a network."""
+
+DESCRIPTION = (
+    "Watch a Transformer translate your sentence, see every attention head, and take heads away."
+)
+STORED_BYTES = 1_500_000  # largest size of a stored sentence, which a phone opens at once
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A model of the page with its example sentences."""
+
+    translator: Translator
+    folder: str  # of its weights, as `en-de`
+    size: int  # bytes of the weights
+    lines: Sequence[Line]
+    rounded: int = 0  # bytes of those in 8 bits; 0 where there are none
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSentence:
+    """A sentence that plays without the model."""
+
+    direction: int
+    line: Line
+    text: str = field(repr=False)  # of the packed trace
+
+
+def store_sentence(direction: int, translator: Translator, line: Line) -> StoredSentence:
+    """Translate a sentence and pack its trace.
+
+    Raises:
+        InputError: if it is too large for a page.
+    """
+    translation = translator.translate(line.text, tree=True)
+    trace = translator.trace_of(translation)
+    pieces = [piece.text for piece in trace.target_pieces]
+    score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
+    beginnings = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
+    steps = watched.search_steps(score)
+    message = trace_fields(trace, steps, beginnings=beginnings or ())
+    if (settings := read_alignment(translator)).lens != "weights":  # which the page cannot read
+        shares = aligned_shares(translator, trace, settings)
+        message["links"] = word_links(strongest(shares, "each"), strongest(shares, "mutual"))
+    text = wire.packed(wire.encode(message))
+    if len(text) > STORED_BYTES:
+        raise InputError(f"It has {len(text):,} bytes on the page; at most {STORED_BYTES:,} fit.")
+    return StoredSentence(direction, line, text)
+
+
+def live_page(
+    directions: Sequence[Direction], stored: Sequence[StoredSentence], lesson: str, docs: str
+) -> str:
+    """Make the page, which opens with the first stored sentence.
+
+    `lesson` is the title of the lesson, `docs` the address of the documentation, or "".
+    """
+    first = stored[0]
+    way = anchor(docs, "Documentation") if docs else ""
+    body = f"""<h1>Headlight</h1>
+<p>{DESCRIPTION}</p>
+<nav><a href="{LESSON_PAGE}">Lesson: {escape(lesson)}</a>{way}</nav>
+</header>
+<main id="live">
+{field_html(directions[first.direction].translator, first.line.text)}
+<section id="watch" aria-label="The translation as it is written"></section>
+<section id="links" aria-label="Which words belong together"><div></div></section>
+<section id="heads"><h2>Every head</h2>
+<p>Each small map is one of the model’s heads. Open one, take it away, or paint into it.</p>
+<div class="choices" id="removal" hidden></div>
+<div class="choices" id="editing" hidden></div>
+<div id="explorer"></div></section>
+</main>
+<footer><p>The model runs in this page: what you type stays on your machine.</p></footer>"""
+    return saved_page(
+        "live",
+        "Headlight: watch a Transformer translate",
+        "auto",
+        body=body,
+        blocks={
+            "live-data": live_data(directions, stored),
+            **{f"stored-{number}": sentence.text for number, sentence in enumerate(stored)},
+        },
+        description=DESCRIPTION,
+        is_live=True,
+    )
+
+
+def field_html(translator: Translator, text: str) -> str:
+    """Make the field with its sentence, and the places of all that follows it."""
+    languages = translator.languages
+    source, target = (capitalised(languages.name(side)) for side in ("source", "target"))
+    return f"""<section id="ask"><form>
+<label for="text"><span id="reads">{escape(source)}</span></label>
+<button type="button" id="turn" hidden>⇄</button> <span id="writes">{escape(target)}</span>
+<select id="examples" aria-label="Examples"><option value="">Examples</option></select>
+<input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
+value="{escape(text)}"></form>
+<div id="translation" class="translation" dir="auto"></div>
+<div id="notes"><p id="warning" role="status"></p>
+<p id="state"><span role="status"></span><progress max="1" hidden aria-label="The model"></progress>
+</p></div></section>"""
+
+
+def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence]) -> str:
+    """Pack what the page knows of its models and sentences."""
+    message: dict[str, Any] = {
+        "engine": ENGINE,
+        "worker": WORKER,
+        "directions": [
+            {
+                "base": direction.folder,
+                "bytes": direction.size,
+                "rounded": direction.rounded,
+                "about": _about(direction.translator),
+                "examples": [{"text": line.text, "about": line.about} for line in direction.lines],
+            }
+            for direction in directions
+        ],
+        "stored": [
+            {"direction": sentence.direction, "text": sentence.line.text} for sentence in stored
+        ],
+        "common": {code: sorted(words) for code, words in COMMON_WORDS.items()},
+    }
+    return wire.packed(wire.encode(message))
+
+
+def _about(translator: Translator) -> dict[str, Any]:
+    return about(
+        translator.languages,
+        Origin.from_translator(translator, "", "").made_by,
+        read_alignment(translator),
+        head_report.read(translator.folder, translator.model.config),
+    )

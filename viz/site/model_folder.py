@@ -1,0 +1,112 @@
+"""A checkpoint as the engine in a page loads it: `Folder` of viz/browser/engine/folder.ts.
+
+`model.json` lists parts of about two megabytes, which a browser keeps and checks one by one. The
+weights come in planes: the highest byte of every number, then the next lower one. They are float32
+unless each of them is a bfloat16 exactly.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from transformer import Translator
+from transformer.files.documents import parse_json
+
+MANIFEST = "model.json"
+_PART = 2**21  # bytes of a part before it is packed
+_LARGEST = 127  # of an int8
+
+_Arrays = Mapping[str, NDArray[Any]]
+
+
+def model_files(translator: Translator, *, int8: bool = False) -> dict[str, bytes]:
+    """Return the files of the folder by their names; `int8` adds rounded weights for phones."""
+    weights = {name: p.detach() for name, p in translator.model.named_parameters()}
+    is_half = all(torch.equal(p.bfloat16().float(), p) for p in weights.values())
+    exact = {
+        name: (p.bfloat16().view(torch.int16) if is_half else p).numpy()
+        for name, p in weights.items()
+    }
+    files: dict[str, bytes] = {}
+    manifest: dict[str, Any] = {
+        "name": translator.checksum[:16],
+        "config": translator.model.config.to_dict(),
+        "tokenizers": [_part(translator.target_tokenizer.model, files)],
+        **_stored(exact, files),
+    }
+    if int8:
+        manifest["int8"] = _stored(_rounded(weights), files)
+    return {MANIFEST: json.dumps(manifest, separators=(",", ":")).encode(), **files}
+
+
+def loaded_bytes(files: Mapping[str, bytes]) -> tuple[int, int]:
+    """Return the bytes that a visit loads, and those with rounded weights, 0 without these."""
+    manifest = parse_json(files[MANIFEST])
+    exact, rounded, tokenizers = (
+        sum(part["bytes"] for part in parts)
+        for parts in (
+            manifest["parts"],
+            manifest.get("int8", {}).get("parts", []),
+            manifest["tokenizers"],
+        )
+    )
+    return exact + tokenizers, rounded and rounded + tokenizers
+
+
+def _rounded(weights: Mapping[str, torch.Tensor]) -> dict[str, NDArray[Any]]:
+    """Round matrices to int8, each row with a factor; all int8 come first, then all float32."""
+    matrices: dict[str, NDArray[Any]] = {}
+    vectors: dict[str, NDArray[Any]] = {}
+    for name, weight in weights.items():
+        if weight.ndim < 2:
+            vectors[name] = weight.numpy()
+            continue
+        rows = weight.flatten(1)
+        factors = rows.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
+        matrices[name] = (rows / factors[:, None]).round().to(torch.int8).view(weight.shape).numpy()
+        vectors[f"{name}.scale"] = factors.numpy()
+    return {**matrices, **vectors}
+
+
+def _stored(arrays: _Arrays, files: dict[str, bytes]) -> dict[str, Any]:
+    """Cut arrays into parts, and return their header and the list of the parts."""
+    names = {"int8": "I8", "int16": "BF16", "float32": "F32"}
+    header, end = {}, 0
+    for name, array in arrays.items():
+        header[name] = {
+            "dtype": names[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [end, end + array.nbytes],
+        }
+        end += array.nbytes
+    parts = [
+        {**_part(content, files), "start": start, "width": width, "plane": plane}
+        for start, width, plane, content in sorted(_planes(arrays), key=lambda part: -part[2])
+    ]
+    return {"header": header, "parts": parts}
+
+
+def _planes(arrays: _Arrays) -> Iterator[tuple[int, int, int, bytes]]:
+    """Cut arrays into planes, and these into parts: first number, width, plane, and bytes."""
+    first = 0
+    for width in sorted({array.itemsize for array in arrays.values()}):
+        own = [array for array in arrays.values() if array.itemsize == width]
+        content = b"".join(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in own)
+        for plane in range(width):
+            numbers = content[plane::width]
+            for start in range(0, len(numbers), _PART):
+                yield first + start, width, plane, numbers[start : start + _PART]
+        first += len(content) // width
+
+
+def _part(content: bytes, files: dict[str, bytes]) -> dict[str, Any]:
+    """Pack a part among the files, named by its checksum."""
+    packed = gzip.compress(content, mtime=0)
+    name = f"{sha256(packed).hexdigest()[:16]}.bin"
+    files[name] = packed
+    return {"name": name, "bytes": len(packed)}

@@ -110,7 +110,7 @@ FILES = (
 
 INPUTS = {
     "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
-    "--lessons", "--notes", "--ref", "--reverse", "--sentences", "--src", "--start-from", "--text",
+    "--lessons", "--notes", "--ref", "--reverse", "--src", "--start-from", "--stored", "--text",
     "--tgt", "--tokenizer",
 }  # fmt: skip
 """Options that take a path and write nothing there."""

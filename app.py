@@ -12,10 +12,11 @@ from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, first_steps, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
-SHOW = {path: import_module(f"viz.pages.{path}").show for path in PAGE_TITLES}
-"""Functions that draw the pages, by path; a page is the module of its path."""
+MODULES = {path: import_module(f"viz.pages.{path}") for path in PAGE_TITLES}
+"""Modules of the pages, by path: each has `show`, and `PAGE` where it is one."""
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
@@ -34,13 +35,16 @@ def main() -> None:
     page = st.navigation(
         {
             section: [
-                navigation.page(path, SHOW[path], default=path == "translate") for path in paths
+                navigation.page(path, MODULES[path].show, default=path == "translate")
+                for path in paths
             ]
             for section, paths in SECTIONS.items()
         },
         position="top",
     )
     path = page.url_path or "translate"
+    shown: Page | None = getattr(MODULES[path], "PAGE", None)
+    is_used = shown.needs_sentence if shown else None
     address.prepare(path)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
@@ -49,13 +53,15 @@ def main() -> None:
     with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
-            navigation.set_page_title(heading, path, sentence_bar.show(path))
+            navigation.set_page_title(heading, path, sentence_bar.show(path, is_used))
             with share:
                 saved_views.copy_link()
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
+            if shown and shown.needs_sentence:
+                worth_seeing.show(path, asked=shown.asked)
+            elif not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
                 worth_seeing.show(path)
             if path != "translate":  # which has them below its picture
                 first_steps.show(path)

@@ -73,6 +73,11 @@ def meta_model(config: TransformerConfig) -> Transformer:
         return Transformer(config)
 
 
+def parameters_of_config(config: TransformerConfig) -> dict[str, int]:
+    """Count the parameters of each of `PARTS` in the model of a configuration."""
+    return parameters_of_model(meta_model(config))
+
+
 def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
     """List names and shapes in a module, `encoder.layers.0.self_attention`, or of one parameter.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from transformer import choices, hooks, kinds
-from transformer.arrays import Floats
+from transformer.arrays import AnyFloats, Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.paper.arithmetic import SublayerValues
@@ -37,6 +37,11 @@ def head_matrices(values: SublayerValues, head: int) -> HeadMatrices:
     masked = np.where(values.seen, scaled, -np.inf)
     weights, z = (x[head].astype(np.float64) for x in (values.weights, values.z))
     return HeadMatrices(q, k, v, dots, scaled, masked, weights, z)
+
+
+def concat(heads: AnyFloats) -> AnyFloats:
+    """Put the vectors of `[head, position, width]` side by side, `[position, head · width]`."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
 
 
 class ProjectionTimes(NamedTuple):

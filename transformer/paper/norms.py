@@ -1,6 +1,7 @@
 """Layer norm and batch norm of the same tensor: over which axes mean and variance are taken."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from transformer import masks
 from transformer.arrays import Bools, Floats
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece
+from transformer.translator import Translator
 
 
 class Block(NamedTuple):
@@ -28,6 +30,16 @@ def norm_block(model: Transformer, sentences: Sequence[Sequence[Piece]], name: s
     with model.hooks({f"{name}.hook_sum": lambda value, _: values.append(value)}):
         model.encode(source.to(model.device))
     return Block(values[0].double().cpu().numpy(), masks.padding_mask(source)[:, 0, 0].numpy())
+
+
+def norm_texts(translator: Translator, texts: Sequence[str], name: str) -> Block:
+    """Run the encoder over a batch of texts; see `norm_block`."""
+    return norm_block(translator.model, list(map(translator.reader.text, texts)), name)
+
+
+def batches_with_first(count: int, size: int) -> list[tuple[int, ...]]:
+    """List every batch of `size` of so many sentences that has the first one."""
+    return [(0, *others) for others in combinations(range(1, count), size - 1)]
 
 
 def layer_norm(x: Floats, eps: float) -> Floats:

@@ -22,6 +22,7 @@ from transformer.files import reading
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
+from transformer.translator import Translator
 
 Stack = Literal["encoder", "decoder"]
 Change = Literal["removed", "shuffled", "random"]
@@ -49,21 +50,36 @@ def wavelengths(d_model: int, formula: Formula = "paper") -> Floats:
 
 @choices.check_choices
 def exact_encoding(
-    positions: npt.NDArray[np.number], d_model: int, formula: Formula = "paper"
+    positions: npt.ArrayLike | Sequence[int], d_model: int, formula: Formula = "paper"
 ) -> Floats:
     """Compute the encoding, `[position, d_model]`, in float64; the model's own table is float32."""
-    angle = positions[:, None] * frequencies(d_model, formula)  # [position, d_model / 2]
-    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
+    at = np.asarray(positions)
+    angle = at[:, None] * frequencies(d_model, formula)  # [position, d_model / 2]
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(at), d_model)
 
 
-def similarity(distances: Ints, d_model: int) -> Floats:
+def similarity(distances: npt.ArrayLike | Sequence[int], d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
-    return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
+    return np.cos(np.asarray(distances)[:, None] * frequencies(d_model)).sum(-1)
 
 
-def cosines(table: Singles) -> Floats:
+def dot_products(length: int, d_model: int) -> Floats:
+    """Multiply each two rows of the model's table, `[position, position]`."""
+    table = embedding.sinusoidal_positions(length, d_model).numpy().astype(np.float64)
+    return table @ table.T
+
+
+def similarity_error(products: Floats, d_model: int) -> float:
+    """Measure the largest difference of products, `[position, position]`, from `similarity`."""
+    length = len(products)
+    at = np.arange(length)
+    formula = similarity(np.arange(1 - length, length), d_model)
+    return float(np.abs(products - formula[at - at[:, None] + length - 1]).max())
+
+
+def cosines(table: Singles | Tensor) -> Floats:
     """Compute the cosine of the angle between each two rows of a table, `[row, row]`."""
-    rows = table.astype(np.float64)
+    rows = np.asarray(table).astype(np.float64)
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
     return rows @ rows.T
 
@@ -149,6 +165,11 @@ def shuffled_order(length: int, seed: int) -> Ints:
     return np.random.default_rng(seed).permutation(length)
 
 
+def edit_hooks(edit: Edit) -> dict[str, Hook]:
+    """Return the hooks of an edit; see `Edit.hooks`."""
+    return edit.hooks()
+
+
 class EmbeddingParts(NamedTuple):
     """Input of the first layer of a stack, and its two summands; `[position, d_model]`."""
 
@@ -167,6 +188,31 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
     )
     parts = (cache[f"{stack}.embedding.hook_{part}"][0] for part in EmbeddingParts._fields)
     return EmbeddingParts(*(part.float().cpu().numpy() for part in parts))
+
+
+def root_mean_squares(parts: EmbeddingParts) -> list[float]:
+    """Compute the root of the mean square of each part, over all tokens and dimensions."""
+    return [float(np.sqrt(np.mean(part.astype(np.float64) ** 2))) for part in parts]
+
+
+class LongPair(NamedTuple):
+    """A long sentence and its translation, joined from several."""
+
+    sentences: int  # number of joined ones
+    trace: AttentionTrace
+
+
+def long_pair(translator: Translator, source: Path, target: Path, most: int) -> LongPair:
+    """Join the first lines of a text and its translation, as many as the model reads."""
+    lines = [file.read_text("utf-8").splitlines()[:most] for file in (source, target)]
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    longest = translator.model.config.max_length - 1  # without </s>, or <s>
+    for count in range(len(lines[0]), 0, -1):
+        texts = [joined(side[:count]) for side in lines]
+        pairs = zip(tokenizers, texts, strict=True)
+        if all(len(tokenizer.pieces(text)) <= longest for tokenizer, text in pairs):
+            break
+    return LongPair(count, translator.trace(texts[0], target=texts[1]))
 
 
 def mean_losses(log_p: Singles, window: int) -> Floats:

@@ -57,7 +57,7 @@ def read(folder: Path) -> TrainedRow | str:
         return f"{problem}: train it again with training.train."
 
 
-def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
+def read_all(folder: Path) -> tuple[list[TrainedRow], list[str]]:
     """Read all rows that were trained, and a sentence on each folder that is not one."""
     rows = [read(path) for path in sorted(folder.glob("*")) if path.is_dir()]
     trained = [row for row in rows if isinstance(row, TrainedRow)]

@@ -140,6 +140,7 @@ def format_wave(wave: float) -> str:
     return f"{wave:,.2f}" if wave < 1e6 else "∞" if np.isinf(wave) else f"{wave:.0e}"
 
 
+WAVE_POINTS = 512  # largest number of points of a drawn wave, where there are fewer positions
 POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
 
@@ -154,6 +155,12 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
     across = {"title": axis_title("position", len(table)), "side": "top"}
     # two pixels and more for each cell
     return maps({"": heatmap}, across=across, down=dimension_axis(drawn), height=420)
+
+
+def wave_points(length: int) -> Floats:
+    """Return positions that are close enough for smooth curves, from 0 to `length - 1`."""
+    steps = max(1, WAVE_POINTS // (length - 1))  # from one position to the next
+    return np.arange(steps * (length - 1) + 1) / steps
 
 
 def wave_curves(
@@ -199,8 +206,11 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 
 
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
-    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula."""
-    length = products.shape[1]
+    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
+
+    `products` is `[position, position]`.
+    """
+    length = len(products)
     curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})
     names = [f"p = {p}" for p in starts]
     rows = []
@@ -209,7 +219,7 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
         # each p has its own distances, so that its dots are not hidden by others
         distances = np.arange(length) - p
         drawn = distances % (len(starts) * step) == number * step
-        columns = {"distance": distances[drawn], "product": products[number, drawn]}
+        columns = {"distance": distances[drawn], "product": products[p, drawn]}
         rows.append(pd.DataFrame({"from": name, **columns}))
     scale = alt.Scale(domain=[1 - length, length - 1], nice=False)
     axis = alt.Axis(grid=False, tickMinStep=1)
@@ -231,10 +241,13 @@ def position_maps(
     return maps(drawn, across=title, down=title, height=height)
 
 
-def rotation_figure(
-    matrix: Floats, before: Floats, turned: Floats, after: Floats, dimensions: Sequence[int]
-) -> "go.Figure":
-    """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions."""
+def rotation_figure(matrix: Floats, pair: Floats, dimensions: Sequence[int]) -> "go.Figure":
+    """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions.
+
+    `pair` is the encoding of both positions, `[2, d_model]`.
+    """
+    before, after = pair
+    turned = matrix @ before
     names = [f"dimension {dimension}" for dimension in dimensions]
     matrix = matrix[np.ix_(dimensions, dimensions)]
     hover, vector_hover = "%{y}, %{x}<br>%{z:.6f}", "%{y}<br>%{z:.6f}"

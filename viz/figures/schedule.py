@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from training import schedule
+from training.run import journal
 from viz.figures import axes, forms
 
 Floats = npt.NDArray[np.float64]
@@ -39,6 +41,32 @@ def sample_steps(last: int, *included: int) -> npt.NDArray[np.int64]:
     even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
     inside = [step for step in included if 1 <= step <= last]
     return np.unique(np.concatenate([even, log, inside]).round().astype(np.int64))
+
+
+def learning_rates(
+    pairs: Mapping[str, tuple[int, int]], last: int, logs: Mapping[str, Path]
+) -> dict[str, tuple[list[int], list[float]]]:
+    """Compute the curves of d_model and warmup, and read those of the logs of runs, by name."""
+    curves = {}
+    for name, (d_model, warmup) in pairs.items():
+        steps = sample_steps(last, warmup)
+        curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
+    for name, path in logs.items():
+        run = [record for record in journal.read(path) if "lr" in record]
+        curves[name] = (
+            [int(record["step"]) for record in run],
+            [float(record["lr"]) for record in run],
+        )
+    return curves
+
+
+def visible_peaks(pairs: Mapping[str, tuple[int, int]], last: int) -> dict[str, tuple[int, float]]:
+    """Return step and rate of each peak up to the last step, by the name of its curve."""
+    return {
+        name: (warmup, peak_rate(d_model, warmup))
+        for name, (d_model, warmup) in pairs.items()
+        if warmup <= last
+    }
 
 
 def schedule_chart(

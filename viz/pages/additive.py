@@ -21,6 +21,7 @@ from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import cached
 from viz.draw.formatting import format_number
 from viz.draw.labels import shown_scale
 from viz.figures.scaling import DECADES, FACTORS, gradient_chart, saturation_chart, variance_chart
@@ -40,11 +41,8 @@ def show() -> None:
     with row:
         place = head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
     try:
-        values = memory.memo_per_trace(
-            bar.trace,
-            ("attended", place.kind, place.layer, None),
-            lambda: sublayer_values(bar.translator.model, bar.trace, place.kind, place.layer),
-        )
+        model, trace = bar.translator.model, bar.trace
+        values = cached(sublayer_values, model, trace, place.kind, place.layer)
         draw(bar, place, values, row)
     except HeadlightError as error:
         problems.say(error)

@@ -16,6 +16,7 @@ from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, head_picker, mounts
 from viz.app.sentence import python_code, sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
+from viz.app.view import cached
 from viz.draw import attention_map, labels
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
 from viz.draw.caption import head_caption
@@ -115,7 +116,7 @@ def heading(box: str) -> str:
 
 def _draw(scene: Scene, opened: str) -> None:
     model, trace, layers, points = scene
-    tensors = memory.memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
+    tensors = cached(flow, model, trace)
     drawn = []
     for box in BOXES:
         own = {hook_points.value_name(point): point for point in points.get(box, [])}

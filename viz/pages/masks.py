@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context
+from functools import partial
 from typing import Any, get_args
 
 import altair as alt
@@ -12,25 +13,25 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind, attention, kinds
-from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
+from transformer.analysis.teacher_forcing import batch_traces
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.paper import masking
 from transformer.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.text.languages import Languages
-from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
-from viz.app.sentence import further_sentences, python_code, sentence_bar
+from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
+from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names, token_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
 
-VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
 IN_USE = "in use"  # choice of the mask that the model has
 BOOLEANS, NUMBERS = "True/False", "0/−∞"
+WITHOUT_MASK = "remove the mask"
 VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""
 
@@ -41,27 +42,17 @@ _NAMES: dict[MaskName, str] = {
 }
 
 
-def show() -> None:
-    """Draw the page for the sentence in the bar and the further ones."""
-    row = fields.controls_row("mask-controls")
-    with row:
-        view = fields.choose_one("View", VIEWS, VIEW, default=WITHOUT_MASK)
-        kind = head_picker.pick_kind(default="decoder", disabled=view == SHIFT)
-    if view == WITHOUT_MASK:
-        _without_mask(kind, row)
-        return
+def _pick_kind(*, disabled: bool = False) -> Kind:
+    with controls():
+        return head_picker.pick_kind(default="decoder", disabled=disabled)
+
+
+def _places() -> tuple[DeltaGenerator, DeltaGenerator, list[AttentionTrace]]:
+    """Return the places of the picture and its explanation, and the traces of the batch."""
     picture = st.container(key="mask-picture")
     explanation, sentences = st.columns([2, 1], gap="large")
     with sentences:
-        traces = further_sentences.traces()
-    if not traces:
-        return
-    if view == GRIDS:
-        _grids(traces, kind, row, picture, explanation)
-    else:
-        _shift(batch_traces(traces), picture, explanation)
-        code = "# Follow a line\nresult = list(zip(batch.decoder_tokens, batch.target_tokens))"
-        python_code.show_code(python_code.batch_code(traces), code)
+        return picture, explanation, further_sentences.traces()
 
 
 def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
@@ -71,16 +62,14 @@ def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
     return fields.whole_number(label, key, 1, maximum, default, width=120) - 1
 
 
-def _grids(
-    traces: Sequence[AttentionTrace],
-    kind: Kind,
-    row: DeltaGenerator,
-    picture: DeltaGenerator,
-    description: DeltaGenerator,
-) -> None:
-    batch = batch_traces(traces)
+@view("who sees whom", needs_sentence=True)
+def who_sees_whom() -> None:
+    """Draw which keys the mask hides from each position, in each sentence of the batch."""
+    kind = _pick_kind()
+    picture, description, traces = _places()
+    batch = compute("batch", batch_traces, traces)
     labels = masking.labels(batch, kind)
-    with row:
+    with controls():
         choice = fields.choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
         mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
         with st.popover("Options", width="content"):
@@ -92,7 +81,7 @@ def _grids(
     def choose(row: Row) -> None:
         st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)
 
-    reasons = masking.mask_reasons(batch, kind, mask)
+    reasons = compute("reasons", masking.mask_reasons, batch, kind, mask)
     real = masking.real_queries(batch, kind)
     columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
     titles = _titles(real, *columns)
@@ -125,8 +114,6 @@ def _grids(
             if not real[sentence, query]:
                 st.text("This row is padding: the model computes it, but nothing reads it.")
         _explain_grids(kind, traces[0].languages)
-    code = f"# {title}, {use}\nresult = masking.mask_reasons(batch, {kind!r}, {mask!r})"
-    python_code.show_code(python_code.batch_code(traces), code)
 
 
 def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
@@ -160,13 +147,19 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
     )
 
 
-def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
+@view("shift right", needs_sentence=True)
+def shift_right() -> None:
+    """Draw what the decoder reads and predicts at each position."""
+    _pick_kind(disabled=True)
+    picture, explanation, traces = _places()
+    batch = compute("batch", batch_traces, traces)
     with picture:
         st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
         titles = _titles(masking.real_queries(batch, "decoder_self"))
         with st.container(key="mask-shift"):
+            read, written = batch.decoder_tokens, batch.target_tokens
             charts.altair_chart(
-                shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
+                figure("chart", shift_chart, read, written, titles),
                 width="content",
                 alt="What the decoder reads and predicts at each position of each sentence.",
             )
@@ -179,26 +172,20 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
         )
 
 
-def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
+@view(WITHOUT_MASK, needs_sentence=True)
+def remove_the_mask() -> None:
+    """Draw where attention goes and how the loss changes without the mask."""
+    kind = _pick_kind()
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
         traces = further_sentences.traces()
-    if not traces:
-        return
-    translator = sentence_bar.drawn_from().translator
-    batch = batch_traces(traces)
-    with row:
+    with controls():
         sentence = _number("Sentence", SENTENCE, len(traces))
-    identities = tuple(map(cached_results.trace_identity, traces))
-
-    def run(*, masked: bool) -> Leak:
-        key = ("leak", identities, kind, masked)
-        return memory.memo_per_trace(
-            traces[0], key, lambda: leak(translator.model, batch, kind, masked=masked)
-        )
-
-    masked, unmasked = run(masked=True), run(masked=False)
+    model = sentence_bar.drawn_from().translator.model
+    batch = compute("batch", batch_traces, traces)
+    masked = compute("masked", leak, model, batch, kind, masked=True)
+    unmasked = compute("unmasked", leak, model, batch, kind, masked=False)
     with leaks:
         st.subheader(f"Attention to {HIDDEN[kind]} without the mask", anchor=False)
         charts.altair_chart(
@@ -224,16 +211,6 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         leaked = f"Attention to {HIDDEN[kind]} in this sentence: {share}."
         nothing = f"This sentence has no {hidden}, so nothing leaks into it."
         st.text(leaked if unmasked.hides[sentence] else nothing)
-    python_code.show_code(
-        python_code.batch_code(traces),
-        f"""
-        without = masking.leak(translator.model, batch, {kind!r}, masked=False)
-        # Attention to {HIDDEN[kind]}
-        result = without.to_hidden
-        # Loss on each next token
-        result = masking.leak(translator.model, batch, {kind!r}, masked=True).loss, without.loss
-        """,
-    )
 
 
 SAME, SMALL = 0.0005, 0.05
@@ -415,3 +392,15 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
         height=alt.Step(_LINE),
         tooltip=tips(token=("next token", TEXT), mask=("", TEXT), **change),
     )
+
+
+PAGE = Page(
+    "masks",
+    "Which tokens may each position see?",
+    ("auto-regressive", "encoder", "decoder", "cross-attention", "end", "loss", "nat"),
+    (who_sees_whom, shift_right, remove_the_mask),
+    menu=VIEW,
+    pick=partial(fields.choose_one, default=WITHOUT_MASK),
+    row="mask-controls",
+)
+show = PAGE.show

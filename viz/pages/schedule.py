@@ -5,12 +5,12 @@ import re
 import streamlit as st
 
 from training import schedule
-from training.run import journal
 from transformer.files import installed
 from viz.app.chrome import charts, explanations, fields
-from viz.app.sentence import python_code, worth_seeing
+from viz.app.sentence import worth_seeing
+from viz.app.view import Page, compute, figure, view
 from viz.draw.labels import quoted
-from viz.figures.schedule import paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.figures.schedule import learning_rates, schedule_chart, visible_peaks
 from viz.findings import training
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -19,12 +19,11 @@ MAX_STEPS, MAX_WIDTH = 1_000_000, 65_536
 BUNDLED_RUN = "the bundled model's last run"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
-Curves = dict[str, tuple[list[int], list[float]]]
 
-
-def show() -> None:
-    """Draw the page."""
-    question = worth_seeing.ask("schedule")
+@view()
+def learning_rate() -> None:
+    """Draw the learning rate over the steps, for each width and warmup."""
+    question = worth_seeing.ask("schedule", asked=PAGE.asked)
     with st.container(key="schedule-controls", horizontal=True, gap="small"):
         texts = st.multiselect(
             "d_model · warmup",
@@ -45,15 +44,13 @@ def show() -> None:
     if not pairs:
         st.text("There is no curve yet: choose a width and a warmup.")
         return
-    curves, peaks = _curves(pairs, steps)
-    if bundled:
-        run = [record for record in journal.read(installed.BUNDLED / "run.jsonl") if "lr" in record]
-        rates = [float(record["lr"]) for record in run]
-        curves[BUNDLED_RUN] = [int(record["step"]) for record in run], rates
+    logs = {BUNDLED_RUN: installed.BUNDLED / "run.jsonl"} if bundled else {}
+    curves = compute("curves", learning_rates, pairs, steps, logs)
+    peaks = compute("peaks", visible_peaks, pairs, steps)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key="schedule-picture"):
         charts.altair_chart(
-            schedule_chart(curves, peaks, log=axes == "logarithmic"),
+            figure("chart", schedule_chart, curves, peaks, log=axes == "logarithmic"),
             alt="The learning rate over the steps of each curve.",
         )
     with explanation:
@@ -67,7 +64,6 @@ def show() -> None:
             "straight on logarithmic axes. Optimiser: Adam, β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."
             + explanations.sources("§5.3, equation 3", schedule.learning_rate)
         )
-    python_code.show_code(_code(pairs, steps, bundled, axes == "logarithmic"))
 
 
 def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
@@ -86,31 +82,7 @@ def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
     return pairs
 
 
-def _curves(
-    pairs: dict[str, tuple[int, int]], last: int
-) -> tuple[Curves, dict[str, tuple[int, float]]]:
-    """Compute equation 3 for each pair, and the visible peaks."""
-    curves: Curves = {}
-    peaks = {}
-    for name, (d_model, warmup) in pairs.items():
-        steps = sample_steps(last, warmup)
-        curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
-        if warmup <= last:
-            peaks[name] = warmup, peak_rate(d_model, warmup)
-    return curves, peaks
-
-
-def _code(pairs: dict[str, tuple[int, int]], last: int, bundled: bool, log: bool) -> str:
-    run = f"""
-        run = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
-        curves[{BUNDLED_RUN!r}] = [[record[x] for record in run] for x in ("step", "lr")]"""
-    return f"""
-        # Learning rate
-        curves, peaks = {{}}, {{}}
-        for name, (d_model, warmup) in reversed({pairs}.items()):
-            steps = sample_steps({last}, warmup)
-            curves[name] = steps, paper_rate(steps, d_model, warmup)
-            if warmup <= {last}:
-                peaks[name] = warmup, peak_rate(d_model, warmup){run * bundled}
-        figure = schedule_chart(curves, peaks, log={log})
-    """  # fmt: skip
+PAGE = Page(
+    "schedule", "How does the learning rate change during training?", ("loss",), (learning_rate,)
+)
+show = PAGE.show

@@ -14,7 +14,7 @@ from transformer.analysis import axes
 from viz.app.links.navigation import VIEW, WHY
 from viz.app.models import menu
 from viz.draw.labels import quoted
-from viz.pages import additive, architecture, roles
+from viz.pages import additive, roles
 from viz.pages.architecture import boxes, drawing, parameters
 from viz.pages.roles.pieces import OTHER, shown_piece
 
@@ -105,7 +105,7 @@ def test_a_typed_piece_is_one_of_the_target_language(folder, visit) -> None:
 
 
 def test_the_preset_of_this_model_has_all_its_parameters(folder, visit) -> None:
-    app = visit("architecture", **{drawing.VIEW: architecture.PARAMETERS})
+    app = visit("architecture", **{drawing.VIEW: "parameters"})
     model = Translator.load(folder).model
     for field in (*parameters.MAXIMA, "positions"):
         app.session_state[parameters.PREFIX + field] = getattr(model.config, field)

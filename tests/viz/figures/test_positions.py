@@ -97,7 +97,7 @@ def test_the_dots_are_products_of_two_positions_on_the_curve_of_the_formula() ->
     starts = [0, 5, 10, 19]
     products = TABLE.astype(np.float64) @ TABLE.T
     formula = similarity(np.arange(1 - LENGTH, LENGTH), WIDTH)
-    chart = similarity_curves(products[starts], starts, formula)
+    chart = similarity_curves(products, starts, formula)
     curve = {row["distance"]: row["product"] for row in rows(chart, 0)}
     assert list(curve) == list(range(1 - LENGTH, LENGTH))
     for k, product in curve.items():
@@ -118,7 +118,7 @@ def test_the_dots_are_products_of_two_positions_on_the_curve_of_the_formula() ->
 def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     matrix = rotation(3, WIDTH)
     before, after = exact_encoding(np.array([4, 7]), WIDTH)
-    figure = rotation_figure(matrix, before, matrix @ before, after, list(range(WIDTH)))
+    figure = rotation_figure(matrix, np.stack([before, after]), list(range(WIDTH)))
     np.testing.assert_allclose(map_values(figure, 0), matrix, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 1)[:, 0], before, atol=1e-7)
     np.testing.assert_allclose(map_values(figure, 2)[:, 0], after, atol=1e-6)

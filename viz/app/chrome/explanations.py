@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -101,15 +101,9 @@ _WORDS = {
     "inside": (*_HEADS, "entropy", "end"),
     "roles": (*_HEADS, "end", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
-    "masks": ("auto-regressive", "encoder", "decoder", "cross-attention", "end", "loss", "nat"),
-    "positions": ("encoder", "decoder", "nat"),
-    "schedule": ("loss",),
     "training": (*_HEADS, "loss", "nat"),
-    "architecture": _HEADS,
-    "figure2": (*_HEADS, "end"),
     "self_attention": ("subword",),
     "additive": ("head", "weight"),
-    "tables": ("loss", "subword"),
     "hooks": _HEADS,
 }
 
@@ -124,5 +118,10 @@ SOURCE_SHARE_LIMITS = (
 
 def help_on(place: str) -> str:
     """Return the help of the bar or of a page, by its path: a line in Markdown for each word."""
-    words = {word: word.replace("<", "\\<") for word in _WORDS[place]}
+    return help_of(_WORDS[place])
+
+
+def help_of(terms: Iterable[str]) -> str:
+    """Return the help that explains some terms: a line in Markdown for each."""
+    words = {word: word.replace("<", "\\<") for word in terms}
     return "  \n".join(f"**{shown}**: {TERMS[word]}" for word, shown in words.items())

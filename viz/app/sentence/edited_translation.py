@@ -11,15 +11,18 @@ from viz.draw.formatting import format_number
 
 def show(
     translator: Translator, translation: Translation, edits: Mapping[str, hooks.Hook], name: str
-) -> None:
-    """Translate under edits, which `name` identifies; mark differences from the bar."""
+) -> Translation | None:
+    """Translate under edits, which `name` identifies, and mark differences from the bar.
+
+    Returns None after saying why there is no such translation.
+    """
     try:
         edited = cached_results.translate_edited(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
-        return
+        return None
     verdict = "the same words"
     if edited.text != translation.text:
         verdict = "new words in bold, dropped ones struck through"
@@ -29,3 +32,4 @@ def show(
         f"translated with {name}: {verdict} · log probability {format_number(edited.log_prob)}",
     )
     sentence_bar.show_notices_of(edited)
+    return edited

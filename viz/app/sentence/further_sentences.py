@@ -19,7 +19,7 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; return the traces of all, the bar first, or none."""
+    """Draw the box of further sentences; return the traces of all, the bar first."""
     languages = sentence_bar.languages()
     typed = fields.text_area(
         "Further sentences of the batch, one per line",
@@ -28,8 +28,7 @@ def traces() -> list[AttentionTrace]:
         height=90,
         placeholder=f"Type {languages.sentence('source')} on each line",
     )
-    if (bar := sentence_bar.traced()) is None:
-        return []
+    bar = sentence_bar.needed()
     lines = {n: line for n, line in enumerate(typed.splitlines(), start=1) if line.strip()}
     if late := [*lines][MAX_SENTENCES:]:
         sentences = f"The batch takes {MAX_SENTENCES} further sentences"

@@ -6,8 +6,8 @@ line, so that it ends no string and begins no line.
 
 import ast
 import re
-from collections.abc import Sequence
 from inspect import cleandoc
+from typing import Any
 
 import streamlit as st
 
@@ -27,7 +27,6 @@ _MODULES = {
     "json": "loads",
     "pathlib": "Path",
     "training.run": "journal",
-    "transformer": "TransformerConfig",
     "transformer.analysis": "attention_mass source_share",
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
@@ -61,25 +60,16 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs masking multi_head norms paths positions results scaling",
+    "transformer.paper": "additive costs paths scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
-    "transformer.paper.convolution": "by_convolutions",
-    "transformer.paper.flow": "flow",
-    "transformer.paper.positions": "Edit",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "batch_traces forced_pair log_probs",
-    "transformer.embedding": "sinusoidal_positions",
+    "transformer.analysis.teacher_forcing": "forced_pair",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
-    "viz.app": "model_variations",
     "viz.draw.palette": "COLOR",
     "viz.figures.changes": "classes_chart controls_chart lines_chart offset_histogram",
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
-    "viz.figures.paper_results": "cost_chart difference_chart",
-    "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
-    "wave_curves wavelength_chart",
-    "viz.figures.schedule": "paper_rate peak_rate sample_steps schedule_chart",
     "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""
@@ -102,9 +92,20 @@ def show_code(*parts: str) -> None:
             with st.container(gap="xsmall"):
                 st.text(title)
                 st.code(code_block(shared, body.strip()), language="python", wrap_lines=True)
-        if lines := explanations.named_lines():
-            listed = (f"`{line}` {name}" for name, line in lines.items())
-            st.caption(f"Where to read on: {' · '.join(listed)}")
+        _show_named_lines()
+
+
+def show_program(source: str) -> None:
+    """Draw a closed expander with the code of all numbers of a view."""
+    with st.expander(TITLE):
+        st.code(source, language="python", wrap_lines=True)
+        _show_named_lines()
+
+
+def _show_named_lines() -> None:
+    if lines := explanations.named_lines():
+        listed = (f"`{line}` {name}" for name, line in lines.items())
+        st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def code_block(shared: str, body: str) -> str:
@@ -140,13 +141,6 @@ def _bar_code(*, traced: bool) -> str:
     return f"{load}\ntrace = {trace_call(trace, bar.translator)}"
 
 
-def batch_code(traces: Sequence[AttentionTrace]) -> str:
-    """Return the lines that make a batch of several sentences."""
-    translator = sentence_bar.drawn_from().translator
-    calls = "".join(f"    {trace_call(trace, translator)},\n" for trace in traces)
-    return f"traces = [\n{calls}]\nbatch = batch_traces(traces)"
-
-
 def head_code(head: Head) -> str:
     """Return the expression of a head."""
     return f"Head{tuple(head)}"
@@ -168,12 +162,17 @@ def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> s
     return f"translator.trace({trace.source!r}, target={target!r})"
 
 
-def search_code(settings: SearchSettings | None = None) -> str:
-    """Return the unusual arguments of a search, that of the bar unless given, after a comma."""
-    settings = settings or sentence_bar.settings()
+def search_arguments(settings: SearchSettings) -> dict[str, Any]:
+    """Return the unusual arguments of a search."""
     names = ("beam_size", "alpha", "prefix", "forbidden")
     values = ((name, getattr(settings, name), getattr(SearchSettings(), name)) for name in names)
-    return "".join(f", {name}={x!r}" for name, x, usual in values if x not in ((), usual))
+    return {name: x for name, x, usual in values if x not in ((), usual)}
+
+
+def search_code(settings: SearchSettings | None = None) -> str:
+    """Return the unusual arguments of a search, that of the bar unless given, after a comma."""
+    given = search_arguments(settings or sentence_bar.settings())
+    return "".join(f", {name}={x!r}" for name, x in given.items())
 
 
 def mean_code(weights: str, layer: int | None, head: int | None) -> str:

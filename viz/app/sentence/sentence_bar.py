@@ -29,8 +29,9 @@ _LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-WITHOUT_SENTENCE = ("corpus", "schedule", "tables", "training")
-"""Pages on which the sentence has no effect: they carry it unseen, and show the menu of models."""
+WITHOUT_SENTENCE = ("corpus", "training")
+"""Pages, unless a `Page`, on which the sentence has no effect: they carry it unseen, and show the
+menu of models."""
 
 
 class BarTranslation(NamedTuple):
@@ -48,7 +49,11 @@ class BarTranslation(NamedTuple):
         return cached_results.trace(self.translator, self.translation)
 
 
-def show(page: str) -> str:
+class NothingToDrawError(Exception):
+    """End of a view that has said what it lacks."""
+
+
+def show(page: str, is_used: bool | None = None) -> str:
     """Draw the bar and store its translation for the page below; return the text as typed."""
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
@@ -59,7 +64,7 @@ def show(page: str) -> str:
     st.session_state[_CURRENT] = None
     offered = menu.offered_models()
     wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
-    is_used = page not in WITHOUT_SENTENCE
+    is_used = page not in WITHOUT_SENTENCE if is_used is None else is_used
     with st.container(key="sentence-bar" if is_used else "unused-sentence", gap="small"):
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
@@ -163,6 +168,13 @@ def traced() -> BarTranslation | None:
     except HeadlightError as error:
         problems.say(error)
         return None
+    return bar
+
+
+def needed() -> BarTranslation:
+    """Return the translation of this run with its trace; see `traced`."""
+    if (bar := traced()) is None:
+        raise NothingToDrawError
     return bar
 
 

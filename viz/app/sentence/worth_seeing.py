@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.explanations import as_markdown, help_on
+from viz.app.chrome.explanations import as_markdown, help_of, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import PAGE_TITLES
@@ -34,22 +35,23 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
     ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
-    ("figure2", ""): "How are queries, keys and values multiplied?",
     ("self_attention", ""): "Why attention and not recurrence or convolution?",
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
-    ("tables", ""): "How good is it, what does it cost, and what does each part do?",
     ("hooks", ""): "Where can you read and change what the model computes?",
-    ("masks", ""): "Which tokens may each position see?",
-    ("positions", ""): "How does the model know word order?",
-    ("schedule", ""): "How does the learning rate change during training?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
-    ("architecture", ""): "What happens to your sentence inside the model?",
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
 WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
+
+
+class Question(NamedTuple):
+    """The question that a page answers, and the terms that its help explains."""
+
+    text: str
+    terms: Sequence[str]
 
 
 def begin() -> DeltaGenerator:
@@ -62,6 +64,7 @@ def show(
     view: str = "",
     find: FromModel | None = None,
     row: DeltaGenerator | None = None,
+    asked: Question | None = None,
 ) -> None:
     """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
     bar = sentence_bar.current()
@@ -76,20 +79,26 @@ def show(
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
-    row = ask(page, view, row)
+    row = ask(page, view, row, asked)
     link(page, row, results)
     if unfinished is not None:
         with row:
             unfinished.show()
 
 
-def ask(page: str, view: str = "", row: DeltaGenerator | None = None) -> DeltaGenerator:
+def ask(
+    page: str,
+    view: str = "",
+    row: DeltaGenerator | None = None,
+    asked: Question | None = None,
+) -> DeltaGenerator:
     """Draw the question of a view; return the row, in which findings have a place."""
     row = begin() if row is None else row
-    if question := QUESTIONS.get((page, view)):
+    if question := asked.text if asked else QUESTIONS.get((page, view)):
+        help_text = help_of(asked.terms) if asked else help_on(page)
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             # the navigation names the section alone
-            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_on(page))
+            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_text)
     return row
 
 

@@ -1,24 +1,18 @@
 """The page “Figure 1”: the model as the paper draws it, and its parameters."""
 
-from collections.abc import Callable
+from functools import partial
 
-from streamlit.delta_generator import DeltaGenerator
-
-from viz.app.chrome.fields import controls_row, menu
+from viz.app.chrome import fields
+from viz.app.view import Page
 from viz.pages.architecture import drawing, norms, parameters
 
-DRAWING, PARAMETERS = "drawing", "parameters"
-
-VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
-    DRAWING: drawing.show,
-    drawing.NORMS: norms.show,
-    PARAMETERS: parameters.show,
-}
-
-
-def show() -> None:
-    """Draw the page: the menu of views, then the chosen view."""
-    row = controls_row("arch-controls")
-    with row:
-        view = menu("View", list(VIEWS), drawing.VIEW, width=270)
-    VIEWS[view](row)
+PAGE = Page(
+    "architecture",
+    "What happens to your sentence inside the model?",
+    ("head", "encoder", "decoder", "cross-attention", "weight"),
+    (drawing.figure_1, norms.batch_or_layer, parameters.parameters),
+    menu=drawing.VIEW,
+    pick=partial(fields.menu, width=270),
+    row="arch-controls",
+)
+show = PAGE.show

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
@@ -20,8 +19,9 @@ from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.links import navigation
-from viz.app.sentence import player, python_code, sentence_bar
+from viz.app.sentence import player, sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
+from viz.app.view import compute, controls, part, view
 from viz.draw import attention_map
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
 from viz.draw.caption import head_caption
@@ -175,16 +175,16 @@ VIEW, BOX = "arch_view", "arch_box"  # names in the URL
 NORMS = "batch or layer"  # the view of norms
 
 
-def show(row: DeltaGenerator) -> None:
-    """Draw the view, its controls into the given row."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view("drawing", needs_sentence=True)
+def figure_1() -> None:
+    """Draw Figure 1 at work, and the open box beside it."""
+    bar = sentence_bar.needed()
     model, trace = bar.translator.model, bar.trace
-    tensors = memory.memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
+    tensors = compute("tensors", flow, model, trace)
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
     counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
     headings = {box.heading: name for name, box in boxes.items()}
-    with row.popover("Options"):
+    with controls().popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
         first = list(boxes).index("encoder.self_attention")
@@ -239,11 +239,6 @@ def show(row: DeltaGenerator) -> None:
         "carries the encoder's output to each decoder layer. Dots: layers that are not drawn."
         + explanations.sources("§3.1, Figure 1", Transformer.forward)
     )
-    box = boxes[opened]
-    output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
-    if scene.values(box) is None:
-        output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
-    python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
 def spoken_name(box: Box) -> str:
@@ -253,13 +248,16 @@ def spoken_name(box: Box) -> str:
 
 
 def _open_box(scene: Scene, box: Box) -> None:
+    tensors = scene.tensors.values
+    if scene.values(box) is not None:
+        part("output", tensors, box.value.format(scene.layer(box)))
     with st.container(key="arch-opened"):
         st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)
     if is_norm := box.name.endswith("_norm"):
         name = box.module.format(scene.layer(box))
-        values = scene.tensors.values[f"{name}.hook_sum"]
-        show_token(scene.model, name, values, scene.rows(box))
+        before = part("before", tensors, f"{name}.hook_sum")
+        show_token(scene.model, name, before, scene.rows(box))
     st.markdown(box.text)
     if is_norm:
         fields.button(

@@ -1,20 +1,18 @@
 """A token on its way through layer normalisation, and the view “batch or layer” beside it."""
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError, Transformer
+from transformer import Transformer
 from transformer.arrays import Floats
 from transformer.paper import norms
-from viz.app import jobs
-from viz.app.chrome import charts, explanations, fields, head_picker, problems
-from viz.app.sentence import python_code, sentence_bar, source_box
+from viz.app.chrome import charts, explanations, fields, head_picker
+from viz.app.sentence import sentence_bar, source_box
+from viz.app.view import Job, compute, compute_in_job, controls, part, view
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, quoted
 from viz.figures import forms
@@ -39,7 +37,8 @@ def show_token(
     model: Transformer, name: str, x: npt.NDArray[np.floating], tokens: Sequence[str]
 ) -> None:
     """Draw mean and variance of a token of `x`, `[position, d_model]`, before and after a norm."""
-    steps = norms.token_norm(model, x[pick_token(tokens)], name)
+    row = part("row", x, pick_token(tokens))
+    steps = compute("steps", norms.token_norm, model, row, name)
     lines = ["| | mean | variance | least | most |", "|---|---:|---:|---:|---:|"]
     titles = ("$r$, before", "normalised", "after", r"gain $\gamma$", r"bias $\beta$")
     for title, values in zip(titles, steps, strict=True):
@@ -49,13 +48,13 @@ def show_token(
         st.markdown("\n".join(lines))
 
 
-def show(row: DeltaGenerator) -> None:
-    """Draw the view, its controls into the given row."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view("batch or layer", needs_sentence=True)
+def batch_or_layer() -> None:
+    """Draw a batch before a norm, and one of its numbers normalised in two ways."""
+    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     model, config = translator.model, translator.model.config
-    with row:
+    with controls():
         layer = head_picker.pick_layer(LAYER, config.N)
         norm = NORMS[fields.menu("Norm", list(NORMS), "arch_norm", width=240)]
         token = pick_token(trace.source_tokens)
@@ -65,28 +64,24 @@ def show(row: DeltaGenerator) -> None:
     name = f"encoder.layers.{layer}.{norm}"
     others = source_box.EXAMPLES.get(trace.languages.source, ())
     others = [text for text in others if text != trace.source]
-    try:
-        sentences = [trace.source_pieces, *map(translator.reader.text, others)]
-        block = jobs.computed(
-            translator, trace, ("norm", name), "Reading a batch",
-            lambda chosen, _: norms.norm_block(chosen.model, sentences, name), at_once=256,
-        )  # fmt: skip
-    except HeadlightError as error:
-        problems.say(error)
-        return
     if not others:
         language = trace.languages.name("source")
         st.text(f"There are no {language} examples in the app, so no batch to compare with.")
         return
-    together = min(TOGETHER, len(sentences))
-    batches = [(0, *rest) for rest in combinations(range(1, len(sentences)), together - 1)]
-    steps = norms.token_norm(model, block.x[0, token], name)
-    jitter = norms.batch_jitter(block, batches, token, feature)
+    texts = [trace.source, *others]
+    job = Job("Reading a batch", at_once=256)
+    block = compute_in_job("block", job, norms.norm_texts, translator, texts, name)
+    together = min(TOGETHER, len(texts))
+    batches = compute("batches", norms.batches_with_first, len(texts), together)
+    row = part("row", block.x, (0, token))
+    steps = compute("layer_norm", norms.token_norm, model, row, name)
+    jitter = compute("batch_norm", norms.batch_jitter, block, batches, token, feature)
     fixed = steps.before.mean(), steps.before.var(), steps.normalised[feature]
     picture, statistics = st.columns([3, 2], gap="large")
     with picture:
         st.subheader(f"{together} sentences before the norm: what is averaged", anchor=False)
-        names = [[piece.text for piece in sentences[n]] for n in batches[0]]
+        read = [translator.reader.text(texts[n]) for n in batches[0]]
+        names = [[piece.text for piece in pieces] for pieces in read]
         charts.altair_chart(
             block_chart(block.x, names, token, feature), alt="A batch of sentences before the norm."
         )
@@ -108,17 +103,6 @@ def show(row: DeltaGenerator) -> None:
         "differ in length, and a translation must not depend on others. Both lack γ and β."
         + explanations.sources("§3.1", norms.layer_norm, norms.batch_jitter)
     )
-    python_code.show_code(f"""
-        texts = {others!r}
-        sentences = [trace.source_pieces, *map(translator.reader.text, texts)]
-        block = norms.norm_block(translator.model, sentences, {name!r})
-        # Before the norm
-        result = [block.x[n][block.real[n]] for n in {batches[0]}]
-        # Batch normalisation, in each batch
-        result = norms.batch_jitter(block, {batches}, {token}, {feature})
-        # Layer normalisation
-        result = norms.token_norm(translator.model, block.x[0, {token}], {name!r})
-    """)
 
 
 def block_chart(

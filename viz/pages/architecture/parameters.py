@@ -7,15 +7,14 @@ from typing import Any, get_args
 import altair as alt
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from transformer import ConfigError, TransformerConfig
+from transformer import TransformerConfig
 from transformer.config import LATER, Positions
-from transformer.paper.costs import meta_model, parameters_by_formula, parameters_of_model
-from viz.app.cache import memory
-from viz.app.chrome import charts, explanations, problems
+from transformer.paper.costs import meta_model, parameters_by_formula, parameters_of_config
+from viz.app.chrome import charts, explanations
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence import sentence_bar
+from viz.app.view import compute, controls, view
 from viz.draw import formatting
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
@@ -40,12 +39,13 @@ PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
 
-def show(row: DeltaGenerator) -> None:
-    """Draw the view, the presets into the given row."""
+@view("parameters")
+def parameters() -> None:
+    """Draw how many parameters a configuration has, by formula and in the model."""
     presets = {
-        "base": TransformerConfig.base(),
-        "big": TransformerConfig.big(),
-        "demo": TransformerConfig.demo(),
+        "base": compute("base", TransformerConfig.base),
+        "big": compute("big", TransformerConfig.big),
+        "demo": compute("demo", TransformerConfig.demo),
     }
     if (bar := sentence_bar.current()) is not None:
         presets[THIS_MODEL] = bar.translator.model.config
@@ -55,7 +55,7 @@ def show(row: DeltaGenerator) -> None:
         for field in (*MAXIMA, "positions"):
             st.session_state[PREFIX + field] = getattr(config, field)
 
-    row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
+    controls().menu_button("Presets", list(presets), key="arch-preset", on_click=take)
     fields: dict[str, Any] = {}
     with controls_row():
         for field, maximum in MAXIMA.items():
@@ -72,22 +72,21 @@ def show(row: DeltaGenerator) -> None:
             )
         kinds = get_args(Positions)
         fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
-    try:
-        config = TransformerConfig(**fields)
-    except ConfigError as error:
-        problems.say(error)
-        return
+    config = compute("config", TransformerConfig, **fields)
     sizes = operator.attrgetter(*MAXIMA, "positions")
     preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
     # the fields have no biases and no sizes of the decoder, which a preset may have
     further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
     if preset is not None and further:
         config = preset
-    formula = parameters_by_formula(config)
-    counted = memory.memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
+    formula = compute("by_formula", parameters_by_formula, config)
+    counted = compute("in_the_model", parameters_of_config, config)
     picture, details = st.columns([2, 1], gap="large")
     with picture:
-        preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
+        preset_counts = {
+            name: compute(f"of_{name.replace(' ', '_')}", parameters_by_formula, other)
+            for name, other in presets.items()
+        }
         own = {} if config in presets.values() else {AS_CHOSEN: formula}
         charts.altair_chart(
             parts_chart(own | preset_counts),
@@ -118,15 +117,6 @@ def show(row: DeltaGenerator) -> None:
             f"formula, and in the model itself. {boxes.matrices(config)}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
-    python_code.show_code(f"""
-        config = {config!r}
-        # Parameters
-        models = config, TransformerConfig.base(), TransformerConfig.big(), TransformerConfig.demo()
-        result = [costs.parameters_by_formula(model) for model in models]
-        # By formula and in the model
-        model = costs.meta_model(config)
-        result = costs.parameters_by_formula(config), costs.parameters_of_model(model)
-    """)
 
 
 PARTS: dict[str, tuple[str, str]] = {

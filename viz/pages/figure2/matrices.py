@@ -7,7 +7,6 @@ import altair as alt
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, TransformerConfig, attention
 from transformer.analysis.axes import by_pieces
@@ -18,8 +17,9 @@ from transformer.paper.multi_head import HeadMatrices, ProjectionTimes
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import navigation
-from viz.app.sentence import python_code
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.view import compute, controls, view
 from viz.draw.architecture import encode_strip
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
@@ -42,22 +42,25 @@ Names = Sequence[str]
 THIRDS = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))  # left and right
 
 
-def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
-    """Draw the view."""
+def pick_head() -> tuple[BarTranslation, Head]:
+    """Draw the menus of a head; return the translation in the bar, too."""
+    bar = sentence_bar.needed()
+    with controls():
+        return bar, head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
+
+
+@view("all matrices", needs_sentence=True)
+def all_matrices() -> None:
+    """Draw all matrices of one head, and all heads of its layer."""
+    bar, place = pick_head()
     model, trace = bar.translator.model, bar.trace
     kind, layer, head = place
-    values = memory.memo_per_trace(
-        trace, ("attended", kind, layer, None), lambda: sublayer_values(model, trace, kind, layer)
-    )
-    matrices = multi_head.head_matrices(values, head)
-    with row:
+    values = compute("values", sublayer_values, model, trace, kind, layer)
+    matrices = compute("matrices", multi_head.head_matrices, values, head)
+    concat = compute("side_by_side", multi_head.concat, values.z)
+    with controls():
         opened = fields.menu("At the right", [ALL_HEADS, *FIELDS], OPEN, width=230)
-
-    times = memory.memo_per_trace(
-        trace,
-        ("projection times", kind, layer),
-        lambda: multi_head.projection_times(model, kind, layer, values.x),
-    )
+    times = compute("times", multi_head.projection_times, model, kind, layer, values.x)
     names = names_of(trace, place)
     left, right = st.columns(2, gap="large")
     with left:
@@ -76,21 +79,12 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with right:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
-            every_head = partial(_every_head, values, place, *names)
+            every_head = partial(_every_head, values, concat, place, *names)
             draw(trace, every_head, f"all-{head}", place, "Multi-head attention.")
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
             _open(trace, place, matrices, opened)
         _shapes(model.config.stack(kind), head)
-    python_code.show_code(f"""
-        values = sublayer_values(translator.model, trace, {kind!r}, {layer})
-        # {place.title}
-        result = multi_head.head_matrices(values, {head})
-        # Concat and Linear
-        result = values.z.swapaxes(0, 1).reshape(len(values.x), -1), values.output
-        # One product or h
-        result = multi_head.projection_times(translator.model, {kind!r}, {layer}, values.x)
-    """)
 
 
 def draw(
@@ -160,12 +154,12 @@ def _one_head(
     return drawing(panels, arrows, HEIGHT, opened)
 
 
-def _every_head(values: SublayerValues, place: Head, queries: Names, keys: Names) -> alt.LayerChart:
+def _every_head(
+    values: SublayerValues, z: NDArray[np.floating], place: Head, queries: Names, keys: Names
+) -> alt.LayerChart:
     h, d_model = len(values.q), values.x.shape[1]
     marks = [(INK, (place.head / h, (place.head + 1) / h, 0.0, 1.0))]
-    q, k, v, z = (
-        x.swapaxes(0, 1).reshape(x.shape[1], -1) for x in (values.q, values.k, values.v, values.z)
-    )
+    q, k, v = map(multi_head.concat, (values.q, values.k, values.v))
     memory_of = "memory z" if place.kind == "cross" else "x"
     heads = f"{h} heads at once" if h > 1 else "one head"
     output, wide = f"Wᴼ, {z.shape[1]} × {d_model}", f"{h} × {values.z.shape[2]} wide"

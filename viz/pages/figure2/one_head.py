@@ -3,29 +3,29 @@
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from transformer.analysis import edited as edited_analysis
 from transformer.analysis.heads import measures
-from transformer.analysis.heads.head import Head
 from transformer.analysis.teacher_forcing import log_probs
 from transformer.paper import costs, multi_head
-from viz.app.cache import memory
 from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
-from viz.app.sentence import edited_translation, python_code
-from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.sentence import edited_translation, python_code, sentence_bar
+from viz.app.view import compute, controls, list_result, part, view
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR
 from viz.figures.changes import words_chart
 from viz.figures.figure2 import Panel, drawing
-from viz.pages.figure2.matrices import HEIGHT, draw, names_of, pattern_panels
+from viz.pages.figure2.matrices import HEIGHT, draw, names_of, pattern_panels, pick_head
 
 OWN, AVERAGED = "own patterns", "averaged"
 
 
-def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
-    """Draw the view."""
+@view("one head instead of h", needs_sentence=True)
+def one_head() -> None:
+    """Draw the mean of a layer's patterns, and the translation where each head has it."""
+    bar, place = pick_head()
     translator, trace = bar.translator, bar.trace
     kind, layer, head = place
     config = translator.model.config
@@ -33,17 +33,14 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     if stack.h == 1:
         st.text("This model has one head in each layer, so there is nothing to average.")
         return
-    with row:
+    with controls():
         every = st.toggle("In all layers", key="figure2_every", bind="query-params")
     layers = range(stack.N) if every else range(layer, layer + 1)
-    edits = multi_head.average_heads(kind, layers)
-    after = memory.memo_per_trace(
-        trace,
-        ("averaged", kind, *layers),
-        lambda: log_probs(translator.model, trace, edits),
-    )
-    weights = trace.weights(kind)[layer]  # [head, query, key]
-    mean = weights.mean(0)
+    edits = compute("edits", multi_head.average_heads, kind, layers)
+    after = compute("log_p", log_probs, translator.model, trace, edits)
+    list_result("weights", layer_weights := trace.weights(kind), trace.weights, kind)
+    weights = part("patterns", layer_weights, layer)  # [head, query, key]
+    list_result("mean", mean := weights.mean(0), weights.mean, 0)
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Layer {layer + 1}: {stack.h} patterns, and their mean", anchor=False)
@@ -71,16 +68,26 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         )
         where = "all layers" if every else f"layer {layer + 1}"
         name = f"averaged heads in {where} of the {SCREEN_NAMES[kind]}"
-        edited_translation.show(translator, bar.translation, edits, name)
+        edited = edited_translation.show(translator, bar.translation, edits, name)
+        if edited is not None:
+            search = python_code.search_arguments(sentence_bar.settings())
+            result = edited.text, edited.log_prob
+            translate = edited_analysis.edited_translation
+            list_result("translation", result, translate, translator, trace, edits, **search)
     own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
+    single = compute("single", multi_head.one_head, config)
     parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION
-    sizes = [
-        f"{sum(costs.parameters_by_formula(x)[part] for part in parts):,} parameters in the "
-        f"attention of this model, and "
-        f"{multi_head.attention_operations(x.stack(kind), *weights.shape[1:]):,} multiplications "
-        "in one layer for your sentence"
-        for x in (config, multi_head.one_head(config))
-    ]
+    sizes = []
+    for name, x in (("of_this_model", config), ("of_one_head", single)):
+        stack_x, (queries, keys) = x.stack(kind), weights.shape[1:]
+        counts = compute(f"parameters_{name}", costs.parameters_by_formula, x)
+        operations = compute(
+            f"multiplications_{name}", multi_head.attention_operations, stack_x, queries, keys
+        )
+        sizes.append(
+            f"{sum(counts[part] for part in parts):,} parameters in the attention of this model, "
+            f"and {operations:,} multiplications in one layer for your sentence"
+        )
     explanations.explain(
         f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "
         "attention head, averaging inhibits this”, says the paper: to look at different places in "
@@ -93,24 +100,3 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         )
     )
     navigation.link("tables", "Compare the rows of Table 3", {})
-    code = f"""
-        edits = multi_head.average_heads({kind!r}, {layers})
-        # Patterns, and their mean
-        result = trace.weights({kind!r})[{layer}], trace.weights({kind!r})[{layer}].mean(0)
-        # Log probability of each subword
-        result = trace.log_probs, log_probs(translator.model, trace, edits)
-        # Translation
-        with translator.model.hooks(edits):
-            translation = translator.translate(trace.source{python_code.search_code()})
-        result = translation.text, translation.log_prob
-        # Parameters and multiplications
-        models = translator.model.config, multi_head.one_head(translator.model.config)
-        result = [
-            (
-                costs.parameters_by_formula(model),
-                multi_head.attention_operations(model.stack({kind!r}), *{weights.shape[1:]}),
-            )
-            for model in models
-        ]
-    """
-    python_code.show_code(code)

@@ -19,6 +19,7 @@ from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import address, navigation
 from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
+from viz.app.view import cached
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
@@ -62,11 +63,14 @@ def show() -> None:
     try:
         rescaled = scaling.rescaled(translator.model.config, choices.scale, choices.place)
         edits = {} if choices.as_trained else rescaled
-        values = memory.memo_per_trace(
-            trace,
-            ("attended", kind, layer, None if choices.as_trained else (choices.scale, head)),
-            lambda: sublayer_values(translator.model, trace, kind, layer, edits),
-        )
+        if choices.as_trained:
+            values = cached(sublayer_values, translator.model, trace, kind, layer)
+        else:
+            values = memory.memo_per_trace(
+                trace,
+                ("attended", kind, layer, (choices.scale, head)),
+                lambda: sublayer_values(translator.model, trace, kind, layer, edits),
+            )
         _picture(translator, trace, values, choices)
         url = head_picker.link_parameters(*choices.place)
         navigation.link("heads", "See the map of this head among all others", url)

@@ -1,33 +1,34 @@
 """The view “Longer”: the loss over the position in a sentence longer than those of training."""
 
-from functools import partial
-
 import altair as alt
 import streamlit as st
 
 from transformer import InputError
 from transformer.analysis.teacher_forcing import log_probs
 from transformer.files import installed
-from transformer.paper.positions import NO_EDIT, Edit, joined, mean_losses
-from viz.app.cache import cached_results, memory
+from transformer.paper.positions import NO_EDIT, Edit, edit_hooks, long_pair, mean_losses
 from viz.app.chrome import charts, explanations
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence import sentence_bar
+from viz.app.view import compute, view
 from viz.figures import axes, forms
 from viz.pages.positions.tables import PICTURE
 
 TRAINED = 128  # `max_pieces` of the configurations: subwords of the longest training sentence
 PARTS, WINDOW = 20, 16  # example sentences that are joined; positions of one mean
 POSITIONS = {
-    "sinusoids": NO_EDIT,
-    f"random rows from {TRAINED} on": Edit("random", ("encoder", "decoder"), TRAINED),
+    "sinusoids": ("sinusoids", NO_EDIT),
+    f"random rows from {TRAINED} on": (
+        "random_rows",
+        Edit("random", ("encoder", "decoder"), TRAINED),
+    ),
 }
 EXAMPLES = {"English": "examples.txt", "German": "examples-de.txt"}  # line by line translations
 
 
+@view("Longer", needs_sentence=True)
 def longer() -> None:
     """Draw the loss with sinusoids, and with what a learned table holds beyond training."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+    bar = sentence_bar.needed()
     translator, languages = bar.translator, bar.trace.languages
     config = translator.model.config
     if config.positions != "sinusoidal":
@@ -38,21 +39,13 @@ def longer() -> None:
     files = [EXAMPLES.get(language or "") for language in (languages.source, languages.target)]
     if None in files:
         raise InputError("There are long examples in English and German alone.")
-    lines = [(installed.ASSETS / str(file)).read_text("utf-8").splitlines() for file in files]
-    tokenizers = translator.tokenizer, translator.target_tokenizer
-    most = config.max_length - 1  # without </s>, or <s>
-
-    for count in range(PARTS, 0, -1):
-        source, target = (joined(side[:count]) for side in lines)
-        pairs = zip(tokenizers, (source, target), strict=True)
-        if all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs):
-            break
-    trace = cached_results.trace_of_pair(translator, source, target)
+    source, target = (installed.ASSETS / str(file) for file in files)
+    count, trace = compute("pair", long_pair, translator, source, target, PARTS)
     losses = {}
-    for name, edit in POSITIONS.items():
-        compute = partial(log_probs, translator.model, trace, edit.hooks())
-        log_p = memory.memo_per_trace(trace, ("log_probs", edit), compute)
-        losses[name] = mean_losses(log_p, WINDOW)
+    for title, (name, edit) in POSITIONS.items():
+        hooks = compute(f"edit_{name}", edit_hooks, edit)
+        log_p = compute(f"log_p_{name}", log_probs, translator.model, trace, hooks)
+        losses[title] = compute(name, mean_losses, log_p, WINDOW)
     with st.container(key=PICTURE):
         starts = [WINDOW * n for n in range(len(losses["sinusoids"]))]
         lines_drawn = forms.curves(
@@ -80,14 +73,3 @@ def longer() -> None:
         "model trained here ends at 256, and “Learned” shows that only its first rows, as many as "
         "a caption has subwords, are more than chance." + explanations.sources("§3.5", mean_losses)
     )
-    python_code.show_code(f"""
-        names = {files}
-        lines = [(ASSETS / name).read_text("utf-8").splitlines()[:{count}] for name in names]
-        source, target = map(positions.joined, lines)
-        trace = translator.trace(source, target=target)
-        # Loss over the position
-        result = {{}}
-        for name, edit in {POSITIONS}.items():
-            log_p = log_probs(translator.model, trace, edit.hooks())
-            result[name] = positions.mean_losses(log_p, {WINDOW})
-    """)

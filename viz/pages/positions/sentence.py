@@ -1,7 +1,6 @@
 """Views of the Positions page on the sentence in the bar: the first layer's input, and edits."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from html import escape
 
 import altair as alt
@@ -11,28 +10,35 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from transformer import Translation, Translator, embedding
+from transformer.analysis.edited import edited_translation
 from transformer.analysis.teacher_forcing import log_probs
 from transformer.decoding.settings import SearchSettings
-from transformer.paper.positions import Edit, embedding_parts, shuffled_order
+from transformer.paper.positions import (
+    Edit,
+    edit_hooks,
+    embedding_parts,
+    root_mean_squares,
+    shuffled_order,
+)
 from transformer.text.languages import Languages
-from viz.app.cache import cached_results, memory
+from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
+from viz.app.view import compute, list_result, view
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted, token_names
 from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
 
 
+@view("Your sentence", needs_sentence=True)
 def embeddings() -> None:
     """Draw token embeddings, positions and their sum for the sentence in the bar."""
     stack = pick_stack()
-    if (bar := sentence_bar.traced()) is None:
-        return
+    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
-    parts = memory.memo_per_trace(
-        trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
-    )
+    parts = compute("parts", embedding_parts, translator.model, trace, stack)
+    rms = compute("rms", root_mean_squares, parts)
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     titled = dict(zip(("token", "+ position", "= sum"), parts, strict=True))
     # the scale fits the positions, which are smaller than the tokens
@@ -45,9 +51,8 @@ def embeddings() -> None:
         )
     numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
-        for label, values in zip(("RMS token", "position", "sum"), parts, strict=True):
-            rms = np.sqrt(np.mean(values.astype(np.float64) ** 2))
-            st.metric(label, f"{rms:.4f}", width="content")
+        for label, value in zip(("RMS token", "position", "sum"), rms, strict=True):
+            st.metric(label, f"{value:.4f}", width="content")
     with explanation:
         config = translator.model.config
         learned = ". The positions of this model are learned."
@@ -60,21 +65,14 @@ def embeddings() -> None:
             "colours saturate at the ends of the scale."
             + explanations.sources("§3.4, §3.5", embedding.Embedding.forward)
         )
-    python_code.show_code(f"""
-        parts = positions.embedding_parts(translator.model, trace, {stack!r})
-        # Token, position and sum
-        result = parts
-        # RMS
-        result = [np.sqrt((part.astype(float) ** 2).mean()) for part in parts]
-    """)
 
 
+@view("Remove positions", needs_sentence=True)
 def without() -> None:
     """Draw the translation with positions removed or shuffled."""
     with fields.controls_row("positions-controls"):
         seed = fields.whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
-    if (bar := sentence_bar.traced()) is None:
-        return
+    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     edits = {
         "no encoder positions": Edit("removed", ("encoder",)),
@@ -82,11 +80,10 @@ def without() -> None:
         "no decoder positions": Edit("removed", ("decoder",)),
         "no positions": Edit("removed", ("encoder", "decoder")),
     }
+    hooks = {name: compute(_variable(name), edit_hooks, edit) for name, edit in edits.items()}
     piece_log_p = {
-        name: memory.memo_per_trace(
-            trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit.hooks())
-        )
-        for name, edit in edits.items()
+        name: compute(f"log_p_{_variable(name)}", log_probs, translator.model, trace, hooks[name])
+        for name in edits
     }
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
@@ -112,6 +109,13 @@ def without() -> None:
     with candidates:
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
         new = {name: _edited(translator, translation.source, edits[name]) for name in edits}
+        search = python_code.search_arguments(sentence_bar.settings())
+        for name in edits:
+            result = new[name].text, new[name].log_prob
+            variable = f"with_{_variable(name)}"
+            list_result(
+                variable, result, edited_translation, translator, trace, hooks[name], **search
+            )
         changed = [name for name in edits if new[name].text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
@@ -122,25 +126,10 @@ def without() -> None:
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
                 show_pair(translator)
-    code = f"""
-        # Subword by subword
-        result = {{}}
-        for name, edit in {edits}.items():
-            result[name] = log_probs(translator.model, trace, edit.hooks())
-    """
-    python_code.show_code(code, *_translation_code(edits))
 
 
-def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
-    return [
-        f"""
-        # {name}
-        with translator.model.hooks({edit}.hooks()):
-            translation = translator.translate(trace.source{python_code.search_code()})
-        result = translation.text, translation.log_prob
-        """
-        for name, edit in edits.items()
-    ]
+def _variable(name: str) -> str:
+    return name.replace(" ", "_")
 
 
 def _candidate(

@@ -1,6 +1,6 @@
 """Views of the Positions page on tables: by the formula of §3.5 for any size, and a learned one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
 import altair as alt
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from transformer import InputError, embedding
 from transformer.paper import positions
-from transformer.paper.positions import TABLE, Formula, Stack, cosines, learned_positions
+from transformer.paper.positions import Formula, Stack, cosines, exact_encoding, learned_positions
 from transformer.paper.results import TABLE_3
-from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome import charts, fields
 from viz.app.chrome.explanations import explain, sources
 from viz.app.model_variations import ROWS, TrainedRow, read
-from viz.app.sentence.python_code import show_code
+from viz.app.view import compute, figure, view
 from viz.draw import labels
 from viz.draw.formatting import format_difference, format_number, listing
 from viz.figures import axes, forms
@@ -30,13 +29,13 @@ from viz.figures.positions import (
     rotation_figure,
     similarity_curves,
     wave_curves,
+    wave_points,
     wavelength_chart,
 )
 
 PICTURE = "positions-picture"  # key of the picture of each view
 MAX_SIZE = 1024  # largest length and width
 DIMENSIONS = ("0", "64", "128", "129")
-WAVE_POINTS = 512  # largest number of points of a drawn wave, where there are fewer positions
 FIRST_DIMENSIONS = 16  # dimensions of M_k that are distinct on a phone
 _WHOLE, _FIRST_ONLY = "whole", f"first {FIRST_DIMENSIONS} dimensions"
 
@@ -48,18 +47,19 @@ class Size(NamedTuple):
     d_model: int
 
 
+@view("Encoding")
 def encoding() -> None:
     """Draw the encoding as a map."""
     with fields.controls_row("positions-controls"):
         size = _size()
         formula = _pick_formula()
     _require_even(size)
-    waves = positions.wavelengths(size.d_model, formula)
-    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
+    waves = compute("waves", positions.wavelengths, size.d_model, formula)
+    table = compute("table", exact_encoding, range(size.length), size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.plotly_chart(
-            encoding_map(table, waves),
+            figure("chart", encoding_map, table, waves),
             key="positional-encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
@@ -77,13 +77,9 @@ def encoding() -> None:
             f"Above {MAX_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
             + sources("§3.5", embedding.sinusoidal_positions)
         )
-    show_code(f"""
-        # Encoding
-        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
-        figure = encoding_map(table, positions.wavelengths({size.d_model}, {formula!r}))
-    """)
 
 
+@view("Curves")
 def curves() -> None:
     """Draw single dimensions as curves, and the wavelengths of all."""
     with fields.controls_row("positions-controls"):
@@ -105,21 +101,20 @@ def curves() -> None:
     if not dimensions:
         st.text("There is no curve yet: choose a dimension.")
         return
-    waves = positions.wavelengths(size.d_model, formula)
-    steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
-    points = np.arange(steps * (size.length - 1) + 1) / steps
-    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
-    exact = positions.exact_encoding(points, size.d_model, formula)
+    waves = compute("waves", positions.wavelengths, size.d_model, formula)
+    points = compute("points", wave_points, size.length)
+    table = compute("table", exact_encoding, range(size.length), size.d_model, formula)
+    between = compute("between", exact_encoding, points, size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.altair_chart(
-            wave_curves(table, dimensions, waves, points, exact),
+            figure("chart", wave_curves, table, dimensions, waves, points, between),
             key="pe_curves",
             alt="The value of each chosen dimension over the positions.",
         )
     with explanation:
         charts.altair_chart(
-            wavelength_chart(waves, dimensions),
+            figure("chart_of_waves", wavelength_chart, waves, dimensions),
             key="pe_wavelengths",
             alt="The wavelength of every dimension on a logarithmic axis.",
         )
@@ -136,39 +131,29 @@ def curves() -> None:
             )
             + sources("§3.5", positions.wavelengths)
         )
-    show_code(f"""
-        waves = positions.wavelengths({size.d_model}, {formula!r})
-        # Curves
-        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
-        points = np.arange({len(points)}) / {steps}
-        exact = positions.exact_encoding(points, {size.d_model}, {formula!r})
-        figure = wave_curves(table, {dimensions}, waves, points, exact)
-        # Wavelengths
-        figure = wavelength_chart(waves, {dimensions})
-    """)
 
 
+@view("Similarity")
 def similarity() -> None:
     """Draw the product of two positions over their distance."""
     with fields.controls_row("positions-controls"):
         size = _size()
     _require_even(size)
-    table = embedding.sinusoidal_positions(*size).numpy().astype(np.float64)
-    products = table @ table.T  # [position, position]
     length = size.length
-    formula = positions.similarity(np.arange(1 - length, length), size.d_model)
+    products = compute("products", positions.dot_products, *size)
+    distances = range(1 - length, length)
+    formula = compute("formula", positions.similarity, distances, size.d_model)
+    error = compute("error", positions.similarity_error, products, size.d_model)
     starts = sorted({0, length // 4, length // 2, length - 1})
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.altair_chart(
-            similarity_curves(products[starts], starts, formula),
+            figure("chart", similarity_curves, products, starts, formula),
             key="pe_similarity",
             alt="The product of two positions over their distance, for several positions.",
         )
     with explanation:
         st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
-        p = np.arange(length)
-        error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
         st.metric("Largest error", _small(error), width="content")
         explain(
             r"The product depends only on the distance, because "
@@ -177,17 +162,9 @@ def similarity() -> None:
             "0, and the same forwards and backwards. “Learned” has a map of it."
             + sources("§3.5", positions.similarity)
         )
-    show_code(f"""
-        length, d_model = {length}, {size.d_model}
-        table = sinusoidal_positions(length, d_model).numpy().astype(float)
-        products = table @ table.T
-        # Similarity
-        starts, distances = {starts}, np.arange(1 - length, length)
-        formula = positions.similarity(distances, d_model)
-        figure = similarity_curves(products[starts], starts, formula)
-    """)
 
 
+@view("Rotation")
 def rotation() -> None:
     """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
     with fields.controls_row("positions-controls"):
@@ -196,23 +173,23 @@ def rotation() -> None:
         k = fields.whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
         part = fields.choose_one("Draw", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     _require_even(size)
-    drawn = drawn_dimensions(size.d_model)
-    if part == _FIRST_ONLY:
-        drawn = list(range(min(FIRST_DIMENSIONS, size.d_model)))
-    matrix = positions.rotation(k, size.d_model)
-    before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
+    drawn: Sequence[int] = range(min(FIRST_DIMENSIONS, size.d_model))
+    if part == _WHOLE:
+        drawn = compute("dimensions", drawn_dimensions, size.d_model)
+    matrix = compute("matrix", positions.rotation, k, size.d_model)
+    pair = compute("pair", exact_encoding, (pos, pos + k), size.d_model)
+    error = compute("error", positions.rotation_error, k, *size)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        figure = rotation_figure(matrix, before, matrix @ before, after, drawn)
+        chart = figure("chart", rotation_figure, matrix, pair, drawn)
         alt = "The matrix of the rotation, a position, its product with it, and that k further."
-        charts.plotly_chart(figure, key="rotation-of-positions", alt=alt)
+        charts.plotly_chart(chart, key="rotation-of-positions", alt=alt)
     with explanation:
         st.latex(
             r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
             r"\begin{pmatrix} \cos\omega_i k & \sin\omega_i k \\ "
             r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
         )
-        error = memo(("rotation error", k, *size), lambda: positions.rotation_error(k, *size))
         st.metric("Largest error, float64", _small(error.exact), width="content")
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
@@ -225,15 +202,6 @@ def rotation() -> None:
             f"{size.d_model} dimensions and positions 0 to {size.length - 1}."
             + sources("§3.5", positions.rotation)
         )
-    show_code(f"""
-        # Rotation
-        dimensions = {drawn if part == _FIRST_ONLY else f"drawn_dimensions({size.d_model})"}
-        matrix = positions.rotation({k}, {size.d_model})
-        before, after = positions.exact_encoding(np.array([{pos}, {pos + k}]), {size.d_model})
-        figure = rotation_figure(matrix, before, matrix @ before, after, dimensions)
-        # Largest error
-        result = positions.rotation_error({k}, {size.length}, {size.d_model})
-    """)
 
 
 _DIVISORS = {"paper": r"10000^{2i/d_\text{model}}", "misprint": r"10000^{2i} / d_\text{model}"}
@@ -294,28 +262,27 @@ PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row
 """Rows of the paper by the names of the small models trained here with the same change."""
 
 
+@view("Learned")
 def learned() -> None:
     """Draw the similarity of the rows of a learned table, and where it was never trained."""
     stack = pick_stack()
-    folder = ROWS / "learned"
-    key = "learned positions", folder, state_of_file(folder / TABLE)  # another training rewrites it
-    table = getattr(memo(key, lambda: learned_positions(folder)), stack)
+    table = getattr(compute("tables", learned_positions, ROWS / "learned"), stack)
     length, d_model = table.shape
+    waves = compute("waves", embedding.sinusoidal_positions, length, d_model)
     maps = {
-        "sinusoidal": cosines(embedding.sinusoidal_positions(length, d_model).numpy()),
-        f"learned, {stack}": cosines(table),
+        "sinusoidal": compute("of_waves", cosines, waves),
+        f"learned, {stack}": compute("of_learned", cosines, table),
     }
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
         charts.plotly_chart(
-            position_maps(maps, 1, hover, 440),
+            figure("pairs", position_maps, maps, 1, hover, 440),
             key=f"learned-positions-{stack}",
             alt="How similar two positions of a table are.",
         )
-        neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
         charts.altair_chart(
-            neighbours_chart(neighbours, d_model**-0.5),
+            figure("neighbours", neighbours_chart, maps, d_model**-0.5),
             key="pe_neighbours",
             alt="How similar each position and the next are.",
         )
@@ -342,15 +309,6 @@ def learned() -> None:
             "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Longer”."
             + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
         )
-    show_code(f"""
-        table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}
-        tables = sinusoidal_positions(*table.shape).numpy(), table
-        pairs = [positions.cosines(rows) for rows in tables]
-        # Cosine of two positions
-        result = pairs
-        # Cosine, p and p + 1
-        result = [np.diagonal(cosines, 1) for cosines in pairs]
-    """)
 
 
 def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
@@ -370,10 +328,14 @@ Floats = NDArray[np.floating]
 
 
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
-    """Draw the cosine of each position with the next one, `[position]`, and that of random rows."""
-    count = len(next(iter(cosines.values())))
+    """Draw the cosine of each position with the next one, and that of random rows.
+
+    `cosines` are of each two positions, `[position, position]`.
+    """
+    neighbours = {name: np.diagonal(values, 1) for name, values in cosines.items()}
+    count = len(next(iter(neighbours.values())))
     lines = forms.curves(
-        forms.long_form("table", "cosine", cosines, position=range(count)),
+        forms.long_form("table", "cosine", neighbours, position=range(count)),
         alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6)),
         alt.Y("cosine:Q", title="cosine, p and p + 1"),
         axes.curve_color("table", list(cosines), columns=len(cosines)),

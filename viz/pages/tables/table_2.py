@@ -1,6 +1,7 @@
 """Table 2 on its page: BLEU over the cost of training, and what training took."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +19,7 @@ from transformer.paper.results import (
     ReportedModel,
 )
 from viz.app.chrome import charts
+from viz.app.view import compute, figure
 from viz.draw.formatting import format_number
 from viz.figures.paper_results import cost_chart
 
@@ -32,7 +34,7 @@ def show() -> None:
             with column:
                 st.subheader(name, anchor=False)
                 charts.altair_chart(
-                    cost_chart(pair),
+                    figure(name.lower().replace(" ", "_"), cost_chart, pair),
                     alt=f"BLEU of each model of Table 2 over its training cost, {name}.",
                 )
                 st.text(compare(pair))
@@ -43,8 +45,9 @@ def show() -> None:
         f"{base.hours:g} hours on {base.gpus} P100 are {scientific(base.flops)}."
     )
     st.subheader("What training took", anchor=False)
-    bundled = bundled_run()
-    st.dataframe(costs(bundled), hide_index=True, height="content", width=820, key="tables-costs")
+    bundled = compute("bundled", bundled_run, BUNDLED)
+    took = compute("took", costs, bundled)
+    st.dataframe(took, hide_index=True, height="content", width=820, key="tables-costs")
     if bundled is None:
         st.text("The bundled model has no run.jsonl and MODEL_CARD.md that can be read.")
     else:
@@ -53,7 +56,8 @@ def show() -> None:
             "lists with their hours. Its BLEU is that of other test sets: see the card, too."
         )
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
-    st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
+    printed = compute("printed", table_2)
+    st.dataframe(printed, hide_index=True, height="content", width=820, key="arch-table-2")
 
 
 def compare(pair: str) -> str:
@@ -76,12 +80,12 @@ def _bleu(model: ReportedModel, pair: str) -> float:
     return float(model.bleu[pair])
 
 
-def bundled_run() -> list[str] | None:
-    """Format what the bundled run took, by its log and model card; None without such files."""
+def bundled_run(folder: Path) -> list[str] | None:
+    """Format what a model's first run took, by its log and model card; None without such files."""
     try:
-        log = journal.read(BUNDLED / "run.jsonl")
-        card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
-        shape = parse_json((BUNDLED / "config.json").read_text("utf-8"))
+        log = journal.read(folder / "run.jsonl")
+        card = (folder / "MODEL_CARD.md").read_text("utf-8")
+        shape = parse_json((folder / "config.json").read_text("utf-8"))
         plan, last = journal.plan(log), [record for record in log if "seconds" in record][-1]
         machine = re.search(r"\| first run \|.* in [\d.]+ h on ([^,|]+)", card)
         steps, seconds = int(last["step"]), float(last["seconds"])

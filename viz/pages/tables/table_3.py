@@ -11,6 +11,7 @@ from viz.app import model_variations
 from viz.app.chrome import charts, explanations
 from viz.app.chrome.explanations import as_markdown
 from viz.app.model_variations import TrainedRow
+from viz.app.view import compute, figure, part
 from viz.draw import formatting
 from viz.draw.formatting import format_number
 from viz.figures.paper_results import PANELS, difference_chart
@@ -20,18 +21,19 @@ HERE = ("here", "PPL here", "BLEU here", "params here")  # columns added to thos
 
 def show() -> None:
     """Draw the charts of the five groups, and Table 3."""
-    rows, problems = model_variations.read_all()
+    trained = compute("trained", model_variations.read_all, model_variations.ROWS)
+    rows: list[TrainedRow] = part("rows", trained, 0)
     base, results = model_variations.common_base(rows), model_variations.by_paper_row(rows)
     st.subheader("Table 3: what each change does to the base model", anchor=False)
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
-        table = model_variations.differences(rows)
+        table = compute("differences_to_base", model_variations.differences, rows)
         for panel, (column, (title, _)) in zip(
             st.columns(2, gap="medium"), PANELS.items(), strict=True
         ):
             with panel:
                 charts.altair_chart(
-                    difference_chart(table, column),
+                    figure(f"{column}_chart", difference_chart, table, column),
                     alt=f"{title}, of each row of Table 3 and of the models trained here.",
                 )
     with notes:
@@ -41,9 +43,9 @@ def show() -> None:
             + f"\n\n{as_markdown(_about_here(rows, results, base))}"
             + explanations.sources("§6.1, §6.2, Tables 2 and 3", TransformerConfig)
         )
-        for sentence in problems:
+        for sentence in trained[1]:
             st.text(sentence)
-    _table(rows, results, base)
+    _table(rows, base)
 
 
 def describe_groups() -> Mapping[str, str]:
@@ -105,19 +107,10 @@ def _without_model(results: Mapping[str, Sequence[TrainedRow]]) -> str:
     return "; ".join(texts)
 
 
-def _table(
-    rows: Sequence[TrainedRow],
-    results: Mapping[str, Sequence[TrainedRow]],
-    base: TrainedRow | None,
-) -> None:
+def _table(rows: Sequence[TrainedRow], base: TrainedRow | None) -> None:
     st.subheader("Table 3: one change at a time, newstest2013", anchor=False)
-    frame = table_3()
-    if base is not None:
-        cells = [_cells(results.get(paper.name, []), base) for paper in TABLE_3]
-        for column, values in zip(HERE, zip(*cells, strict=True), strict=True):
-            frame[column] = list(values)
     st.dataframe(
-        frame,
+        compute("with_models_here", table_3, rows),
         hide_index=True,
         height="content",
         column_config={"here": st.column_config.Column(width=120)},
@@ -141,8 +134,11 @@ def _cells(rows: Sequence[TrainedRow], base: TrainedRow) -> list[str]:
     ]
 
 
-def table_3() -> pd.DataFrame:
-    """Build Table 3 as text; a cell is empty where the paper prints nothing."""
+def table_3(trained: Sequence[TrainedRow]) -> pd.DataFrame:
+    """Build Table 3 as text, with the models trained here beside the paper's rows.
+
+    A cell is empty where the paper prints nothing.
+    """
     rows = []
     for row in TABLE_3:
         letter = row.letter if row.letter in (BASE, BIG) else f"({row.letter})"
@@ -155,4 +151,10 @@ def table_3() -> pd.DataFrame:
         cells |= {"PPL": f"{row.perplexity:.2f}", "BLEU": f"{row.bleu:.1f}"}
         cells["params"] = "" if row.millions is None else f"{row.millions} M"
         rows.append(cells)
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    if (base := model_variations.common_base(trained)) is not None:
+        results = model_variations.by_paper_row(trained)
+        here = [_cells(results.get(paper.name, []), base) for paper in TABLE_3]
+        for column, values in zip(HERE, zip(*here, strict=True), strict=True):
+            frame[column] = list(values)
+    return frame

@@ -5,15 +5,9 @@ import re
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app.sentence.checks import Values, close, column, same_charts, shown
+from tests.viz.app.sentence.checks import Values, close, column, shown
 from tests.viz.pages.reading import frames, tables
 from tests.viz.plotly_values import map_values
-from viz.pages.figure2.matrices import FIELDS
-
-
-def drawing(app: AppTest, values: Values) -> None:
-    (heads,) = values.values()
-    close(heads.mean(0), shown(app, "attention_map", "weights"))
 
 
 def squares(app: AppTest, name: str) -> np.ndarray:
@@ -21,46 +15,6 @@ def squares(app: AppTest, name: str) -> np.ndarray:
     (drawn,) = (frame for frame in frames(app) if "value" in frame)
     texts = drawn[(drawn["name"] == name) & (drawn["value"] != "padding")]["value"]
     return np.array([float(text.replace("−", "-").replace("∞", "inf")) for text in texts])
-
-
-def norms(app: AppTest, values: Values) -> None:
-    block, jitter, token = values.values()
-    numbers = [sentence[:, :24].ravel() for sentence in block]  # the first features
-    close(np.concatenate(numbers), squares(app, ""), 6e-4)
-    normalised = token.normalised[0]
-    fixed = token.before.mean(), token.before.var(), normalised
-    for chart, (batch, layer) in enumerate(zip(jitter, fixed, strict=True), start=1):
-        close([*batch, *[layer] * len(batch)], column(app, chart, jitter._fields[chart - 1]))
-
-
-def all_matrices(app: AppTest, values: Values) -> None:
-    matrices, (concat, output), times = values.values()
-    for name, field in FIELDS.items():
-        close(getattr(matrices, field).ravel(), squares(app, name), 6e-4)
-    assert concat.shape == output.shape
-    assert 0 < times.together < 1
-
-
-def one_head(app: AppTest, values: Values) -> None:
-    (weights, mean), (own, averaged), (_, log_prob), (many, single) = values.values()
-    for head, pattern in enumerate(weights):
-        close(pattern.ravel(), squares(app, f"{head}"), 6e-4)
-    close(mean.ravel(), squares(app, ""), 6e-4)
-    words = frames(app, 1)[0]
-    close([own, averaged], [words["own patterns"], words["averaged"]])
-    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-    text = " ".join(element.value for element in app.markdown)
-    assert many == single
-    assert text.count(f"{many[1]:,}") == 2
-    attention = sum(count for part, count in many[0].items() if "attention" in part)
-    assert text.count(f"{attention:,}") == 2
-
-
-def parameters(app: AppTest, values: Values) -> None:
-    models, (formula, model) = values.values()
-    assert formula == model == models[0]
-    (table,) = tables(app)
-    assert [row[2] for row in table[2:]] == [f"{count:,}" for count in formula.values()]
 
 
 def work(app: AppTest, values: Values) -> None:
@@ -99,23 +53,6 @@ def rescaled(app: AppTest, values: Values) -> None:
     close(variance, drawn[drawn["curve"] == "this head, measured"]["variance"])
     close(np.concatenate([*gradients.values()]), column(app, 2, "gradient"))
     assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-
-
-def longer(app: AppTest, values: Values) -> None:
-    (losses,) = values.values()
-    close(np.concatenate([*losses.values()]), column(app, 0, "loss"))
-
-
-def trained_rows(app: AppTest, values: Values) -> None:
-    same_charts(app, values)
-    trainings, texts, plan, log = values["What training took"]
-    costs, second, third = (frame.value for frame in app.dataframe)
-    assert f"{trainings['big'].steps:,}" in [*costs["Transformer (big)"]]
-    assert f"{texts['EN-FR'].pairs / 1e6:g} million" in [*costs["Transformer (big)"]]
-    assert f"{plan['pairs']:,}" in [*costs["bundled model, first run"]]
-    assert f"{log[0]['step']:,}" in [*costs["bundled model, first run"]]
-    assert [model.name for model in values["Table 2"]] == [*second["model"]]
-    assert [f"{row.bleu:.1f}" for row in values["Table 3"]] == [*third["BLEU"]]
 
 
 def read_and_edited(app: AppTest, values: Values) -> None:

@@ -15,16 +15,9 @@ from streamlit.testing.v1 import AppTest
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
 from tests.viz.app.sentence.paper_checks import (
-    all_matrices,
-    drawing,
     functions,
-    longer,
-    norms,
-    one_head,
-    parameters,
     read_and_edited,
     rescaled,
-    trained_rows,
     work,
 )
 from tests.viz.draw.message import decode
@@ -180,51 +173,6 @@ def layers(app: AppTest, values: Values) -> None:
     assert len(readings) == 7
 
 
-def masks(app: AppTest, values: Values) -> None:
-    (reasons,) = values.values()
-    hidden = [grid["codes"] > 0 for grid in message(app, "mask_grids")[0]["grids"]]
-    np.testing.assert_array_equal(reasons != "seen", hidden)
-
-
-def shift(app: AppTest, values: Values) -> None:
-    (sides,) = values.values()
-    assert sum(map(len, (side for pair in sides for side in pair))) == len(frames(app)[0])
-
-
-def leaks(app: AppTest, values: Values) -> None:
-    share, (with_mask, without) = values.values()
-    close(share.ravel(), column(app, 0, "share"))
-    close(with_mask[0][: len(frames(app, 1)[0])], column(app, 1, "with the mask", 0))
-    assert metrics(app)["Loss without it"] == f"{np.nanmean(without):.3f} nats"
-
-
-def plotly(app: AppTest, values: Values) -> None:
-    spec = app.get("plotly_chart")[0].proto.spec
-    figure = next(iter(values.values()))
-    for number in range(len(figure.data)):
-        close(map_values(figure, number), map_values(spec, number))
-
-
-def embedding(app: AppTest, values: Values) -> None:
-    parts, rms = values.values()
-    assert [f"{value:.4f}" for value in rms] == [*metrics(app).values()]
-    assert len(parts) == 3
-
-
-def learned(app: AppTest, values: Values) -> None:
-    pairs, neighbours = values.values()
-    close(np.concatenate(neighbours), column(app, 0, "cosine"))
-    close(pairs[1], map_values(app.get("plotly_chart")[0].proto.spec, 1))
-
-
-def edited_positions(app: AppTest, values: Values) -> None:
-    curves, *translations = values.values()
-    drawn = column(app, 0, "log_p")
-    close(np.concatenate([*curves.values()]), drawn[-sum(map(len, curves.values())) :], 4)
-    for _, log_prob in translations:
-        assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-
-
 def forming(app: AppTest, values: Values) -> None:
     meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
@@ -296,35 +244,11 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
             "match_source": "^A.*(dog|man)",
         },
     ),
-    "masks": (masks, {"kind": "cross", "mask-view": "who sees whom"}),
-    "masks shift": (shift, {"mask-view": "shift right"}),
-    "masks removed": (leaks, {"mask-view": "remove the mask"}),
-    "positions": (plotly, {"pe_view": "Encoding"}),
-    "positions curves": (same_charts, {"pe_view": "Curves"}),
-    "positions similarity": (same_charts, {"pe_view": "Similarity", "pe_length": "64"}),
-    "positions rotation": (plotly, {"pe_view": "Rotation"}),
-    "positions sentence": (embedding, {"pe_view": "Your sentence"}),
-    "positions learned": (learned, {"pe_view": "Learned"}),
-    "positions longer": (longer, {"pe_view": "Longer"}),
-    "positions misprint": (plotly, {"pe_view": "Encoding", "pe_formula": "misprint"}),
-    "positions misprinted": (same_charts, {"pe_view": "Curves", "pe_formula": "misprint"}),
-    "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
-    "schedule": (same_charts, {"used": "true"}),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "architecture": (drawing, {}),
-    "architecture norms": (norms, {"arch_view": "batch or layer", "arch_layer": "6"}),
-    "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
-    "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
-    "figure2 one head everywhere": (
-        one_head,
-        {"figure2_view": "one head instead of h", "figure2_every": "true", "kind": "encoder"},
-    ),
-    "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "self_attention": (work, {}),
     "additive": (functions, {"kind": "decoder"}),
     "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
-    "tables": (trained_rows, {}),
     "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 

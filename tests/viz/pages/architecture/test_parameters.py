@@ -5,11 +5,10 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import records, tables
 from transformer import Transformer, TransformerConfig
-from viz.pages.architecture import PARAMETERS
 
 
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
-    app = opened(arch_view=PARAMETERS)
+    app = opened(arch_view="parameters")
     assert app.metric[0].value == "63.05 M"
     count = "63,045,632"
     text = f"{count} by formula; {count} in the model: the same. Table 3 says 65 M."
@@ -21,7 +20,7 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
 
 def test_presets_and_fields_reach_the_formula_and_the_real_model(opened, translator) -> None:
     app = opened(
-        arch_view=PARAMETERS, arch_N="2", arch_d_model="32", arch_d_ff="48", arch_h="3",
+        arch_view="parameters", arch_N="2", arch_d_model="32", arch_d_ff="48", arch_h="3",
         arch_d_k="5", arch_d_v="7", arch_vocab_size="100", arch_max_length="9",
         arch_positions="learned",
     )  # fmt: skip
@@ -38,7 +37,7 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(opened, transla
 
 
 def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
-    app = opened(arch_view=PARAMETERS, arch_h="7")
+    app = opened(arch_view="parameters", arch_h="7")
     assert texts(app)[-1] == (
         "d_model = 512 cannot be divided among h = 7 heads: choose an h that divides d_model, or "
         "give d_k and d_v."

@@ -15,13 +15,13 @@ from transformer.paper import positions
 from transformer.paper.positions import Edit
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
-from viz.pages.positions import VIEWS
+from viz.pages.positions import PAGE
 from viz.pages.positions.sentence import PAIR, input_figure
 
 BOTH: tuple[positions.Stack, positions.Stack] = ("encoder", "decoder")
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [view.key for view in PAGE.views])
 def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -> None:
     names = ("pe_pos", "pe_k", "pe_seed", "pe_stack", "pe_part")
     app = opened(view, **dict.fromkeys(names, "9999999"))

@@ -57,7 +57,7 @@ def write_row(folder: Path, ppl: float, bleu: float, **changes: Any) -> None:
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder of rows, empty, in place of the installed one."""
-    monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(model_variations, "ROWS", tmp_path)
     return tmp_path
 
 

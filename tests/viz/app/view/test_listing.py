@@ -1,0 +1,251 @@
+"""The code under each view is plain Python, and gives every value that the view has computed."""
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from transformer import TransformerConfig, Translator
+from transformer.decoding.beam import BeamSearch
+from transformer.files.installed import BUNDLED, REVERSE
+from transformer.paper.multi_head import ProjectionTimes
+from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.sentence import sentence_bar
+from viz.app.view import Page, View
+from viz.app.view.listing import Listing
+from viz.draw.labels import PAGE_TITLES
+from viz.pages.positions.tables import Size
+
+MODULES = [import_module(f"viz.pages.{path}") for path in PAGE_TITLES]
+PAGES: list[Page] = [module.PAGE for module in MODULES if hasattr(module, "PAGE")]
+VIEWS = [
+    pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
+]
+
+SENTENCES = [
+    (BUNDLED, "A dog runs."),
+    (BUNDLED, "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."),
+    (REVERSE, "Der Hund schläft."),
+]
+NOTHING = "Without a translation there is nothing to draw."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _models_load_once_and_stop_early() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        load = cache(Translator.load)
+        names = {"bundled-de-en": REVERSE}
+        patch.setattr(Translator, "load", lambda folder=BUNDLED: load(names.get(folder, folder)))
+        # translations of changed models, which do not end, have some pieces instead of fifty
+        patch.setitem(inspect.unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
+        yield
+
+
+@pytest.fixture
+def listed() -> Iterator[list[tuple[str, dict[str, object]]]]:
+    """Programs of the views that are opened, and the values that these have computed."""
+    programs: list[tuple[str, dict[str, object]]] = []
+    source = Listing.source
+
+    def noted(listing: Listing) -> str:
+        programs.append((source(listing), listing.values))
+        return programs[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(Listing, "source", noted)
+        yield programs
+
+
+def opened(serve, page: Page, view: View, checkpoint, text: str) -> AppTest:
+    app = serve(
+        page.path, checkpoint=checkpoint, text=text, **({page.menu: view.key} if page.menu else {})
+    )
+    assert not app.exception
+    return app
+
+
+def to_bounds(app: AppTest, page: Page) -> None:
+    """Choose the largest number and the last option of each field of a view."""
+    for number in app.number_input:
+        number.set_value(number.max)
+    for menu in app.selectbox:
+        if menu.key not in (page.menu, "model"):
+            menu.select_index(len(menu.options) - 1)
+    for group in app.button_group:
+        if group.key != page.menu and not group.disabled:
+            group.set_value(group.options[-1])
+    app.run()
+    assert not app.exception
+
+
+def same(value: Any, other: Any) -> bool:
+    """Compare two values with all that they hold, numbers up to rounding."""
+    if isinstance(value, torch.Tensor | np.ndarray | float):
+        value, other = np.asarray(value), np.asarray(other)
+        if value.dtype.kind in "fc":
+            return bool(np.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True))
+        return bool(np.array_equal(value, other))
+    if hasattr(value, "to_plotly_json"):
+        return same(value.to_plotly_json(), other.to_plotly_json())
+    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
+        return same(value.to_dict(), other.to_dict())
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other)
+    if isinstance(value, ProjectionTimes):  # measured anew
+        return True
+    if inspect.isfunction(value):  # a hook
+        return bool(value.__qualname__ == other.__qualname__)
+    if isinstance(value, Mapping):
+        return [*value] == [*other] and all(same(value[name], other[name]) for name in value)
+    if isinstance(value, list | tuple):
+        return len(value) == len(other) and all(map(same, value, other))
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return all(same(getattr(value, name), getattr(other, name)) for name in names)
+    return bool(value == other)
+
+
+def check(source: str, values: dict[str, object]) -> None:
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert values
+    assert [name for name in values if not same(values[name], namespace[name])] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
+    for checkpoint, text in SENTENCES if view.needs_sentence else SENTENCES[:1]:
+        app = opened(serve, page, view, checkpoint, text)
+        assert [code.value for code in app.code] == [source for source, _ in listed[-1:]]
+    to_bounds(app, page)
+    for source, values in listed:
+        check(source, values)
+
+
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> None:
+    app = opened(serve, page, view, BUNDLED, " ")
+    assert (NOTHING in texts(app)) == view.needs_sentence
+    pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
+    assert not (pictures and view.needs_sentence)
+
+
+def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
+    masks = next(page for page in PAGES if page.path == "masks")
+    opened(serve, masks, masks.views[-1], BUNDLED, "A dog runs.")
+    ((source, values),) = listed
+    check(source, values)
+    assert "masked=False" in source
+    with pytest.raises(AssertionError):
+        check(source.replace("masked=False", "masked=True"), values)
+
+
+HOSTILE = (
+    'He said """no""" and \\n \'it\' {x} \\"; import os # \u2028\x85\u202e\nfrom os import sep'
+)
+
+
+def test_a_typed_text_is_that_text_and_nothing_else() -> None:
+    listing = Listing()
+    listing.add("result", listing.call(same, (HOSTILE, 1), {}), None)
+    imported, statement = ast.parse(listing.source()).body
+    assert isinstance(imported, ast.ImportFrom)
+    assert isinstance(statement, ast.Assign)
+    assert isinstance(statement.value, ast.Call)
+    assert ast.literal_eval(statement.value.args[0]) == HOSTILE
+
+
+def given(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, 1, 1.5, "x", np.float32(0.5), range(3), range(1, 3), (), (1,), [], [1, (2,)]),
+        {"a": (1,), "b": {}},
+        ["a long word " * 9, ("and another " * 9,)],
+        Edit("shuffled", ("encoder",), 3),
+        *(NO_EDIT, Size(2, 4), TransformerConfig.demo(), BUNDLED / "run.jsonl", given),
+    ],
+    ids=repr,
+)
+def test_a_value_in_the_code_is_that_value(value: Any) -> None:
+    listing = Listing()
+    # a number of the same value, which the code must not take for the argument
+    listing.add("other", listing.call(given, (0,), {}), value if type(value) is int else None)
+    listing.add("result", listing.call(given, (value,), {}), value)
+    exec(listing.source(), namespace := {"__name__": __name__})
+    assert namespace["result"] == value
+    assert type(namespace["result"]) in (type(value), float)
+    assert "given(other)" not in listing.source()
+
+
+def _key(*values: object) -> object:
+    return Listing().call(same, values, {}).key
+
+
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        ((1,), (True,)),
+        ((1,), (1.0,)),
+        ((1, 2), (2, 1)),
+        (((1, 2),), ([1, 2],)),
+        (({"a": 1},), ({"a": 2},)),
+        ((Edit("shuffled", ("encoder",), 1),), (Edit("shuffled", ("encoder",), 2),)),
+        ((Edit("removed", ("encoder",)),), (Edit("removed", ("decoder",)),)),
+        ((range(3),), (range(4),)),
+    ],
+)  # fmt: skip
+def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
+    assert _key(*values) == _key(*values)
+    assert _key(*values) != _key(*others)
+
+
+def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
+    keys = []
+    for translator in (Translator.load(), Translator.load(REVERSE)):
+        requested = SimpleNamespace(model="bundled")
+        bar = SimpleNamespace(translator=translator, requested=requested, trace=None)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sentence_bar, "drawn_from", lambda bar=bar: bar)
+            keys += [_key(translator), _key(translator.model)]
+    listing = Listing()
+    result = RotationError(0.25, 0.5)._replace(exact=[1.0], model=[1.0])  # type: ignore[arg-type]
+    listing.add("result", listing.call(given, (1,), {}), result)
+    parts = [result, result.exact, result.model]
+    keys += [listing.call(same, (part, 1), {}).key for part in parts]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_file_that_is_written_anew_is_read_anew(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("transformer.files.installed.ASSETS", tmp_path)
+    file = tmp_path / "rows" / "a.txt"
+    file.parent.mkdir()
+    file.write_text("1")
+    before, before_of_folder = _key(file), _key(tmp_path)
+    file.write_text("22")
+    assert before != _key(file)
+    assert before_of_folder != _key(tmp_path)
+
+
+def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:
+    listing = Listing()
+    listing.add("number", listing.call(same, ("a", 1), {}), "A")
+    with pytest.raises(ValueError, match="number"):
+        listing.add("number", listing.call(same, ("b", 1), {}), "B")
+    with pytest.raises(TypeError, match="ndarray"):
+        listing.call(same, (np.zeros(2), 1), {})

@@ -20,6 +20,7 @@ from benchmarks import (
     huggingface,
     inference,
     layers,
+    lesson_layout,
     lessons,
     lines,
     live,
@@ -38,7 +39,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
+    *(training, inference, app, pages, layers, lesson_layout, lessons, lines, live, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
     *(
         circuits,

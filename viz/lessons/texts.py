@@ -19,6 +19,7 @@ _TEXTS = {
     ),
     "goal": ("Goal", "Ziel"),
     "minutes": ("{minutes} minutes", "{minutes} Minuten"),
+    "text": ("Text", "Text"),
     "end": ("End the lesson", "Lektion beenden"),
     "back": ("Back", "Zurück"),
     "next": ("Next", "Weiter"),

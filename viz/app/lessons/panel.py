@@ -146,49 +146,61 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
-            if at == 0 and not address.in_class() and (url := st.context.url):
-                self._for_a_class(urlsplit(url))
+            st.html(f'<button data-fold aria-expanded="false">{texts["text"]}</button>')
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
-        if at == 0:
-            minutes = texts["minutes"].format(minutes=lesson.minutes)
-            st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
-            st.markdown(lesson.text)
-        with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
-            st.markdown(f"**{as_markdown(card.title)}**")
-        st.markdown(card.text)
+        given = self.place.answer(self.task)
+        with st.container(key="lesson-text", gap="small"):  # gives way to what is to be done
+            if at == 0:
+                minutes = texts["minutes"].format(minutes=lesson.minutes)
+                st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
+                if not address.in_class() and (url := st.context.url):
+                    self._for_a_class(urlsplit(url))
+                st.markdown(lesson.text)
+            with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
+                st.markdown(f"**{as_markdown(card.title)}**")
+            st.markdown(card.text)
+            if card.ask and given:
+                st.markdown(card.ask)
+                self._field(given)
         if not card.predict:
             self._view()
-        if card.ask:
-            self._question()
+        with st.container(key="lesson-act", gap="small"):
+            if card.ask:
+                self._question(given)
+            if at == len(lesson.cards) - 1:
+                self._end()
+            bar = sentence_bar.current()
+            if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
+                st.caption(texts["model"])
         if card.predict:
             self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
             self._way(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
             self._way(at + 1, "next")
-        is_last = at == len(lesson.cards) - 1
-        answered = any(self.place.on(task) for task in lesson.tasks)
-        if is_last and answered and (sentence := _sentence()) is not None:
-            marked = marked_answers(lesson, self.place, sentence, "")
-            count = sum(bool(card.ask) for card in lesson.cards)
-            if self.place.on(self.task) or not card.ask:
-                score = texts["score"].format(right=marked.right, count=count)
-                with st.container(key="lesson-score"):
-                    st.markdown(f"**{score}** {texts['at_once'].format(right=marked.at_once)}")
-            name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
-            reader = "".join(filter(str.isprintable, name)).strip()
-            st.download_button(
-                texts["download"],
-                lambda: write_answers(replace(marked, reader=reader)),
-                file_name(lesson.name, reader),
-                "application/json",
-                key="lesson-download",
-                on_click="ignore",
-                disabled=not reader,
-            )
-        bar = sentence_bar.current()
-        if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
-            st.caption(texts["model"])
+
+    def _end(self) -> None:
+        """Draw the score, and the download of all answers, once something was answered."""
+        lesson, texts = self.lesson, self.texts
+        if not any(self.place.on(task) for task in lesson.tasks) or (sentence := _sentence()) is None:
+            return
+        marked = marked_answers(lesson, self.place, sentence, "")
+        count = sum(bool(card.ask) for card in lesson.cards)
+        if self.place.on(self.task) or not self.card.ask:
+            score = texts["score"].format(right=marked.right, count=count)
+            with st.container(key="lesson-score"):
+                st.markdown(f"**{score}** {texts['at_once'].format(right=marked.at_once)}")
+        name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+        reader = "".join(filter(str.isprintable, name)).strip()
+        st.download_button(
+            texts["download"],
+            lambda: write_answers(replace(marked, reader=reader)),
+            file_name(lesson.name, reader),
+            "application/json",
+            key="lesson-download",
+            on_click="ignore",
+            disabled=not reader,
+        )
 
     def _for_a_class(self, url: SplitResult) -> None:
         """Draw the button that shows the link for a class and its QR code."""
@@ -209,31 +221,27 @@ class _Panel(NamedTuple):
                 draw_link(self.lesson, self.place.card, view, self.texts["open"])
             st.session_state[_STATUS] = self, st.container(width="content")
 
-    def _question(self) -> None:
-        """Draw the question of a card, and the verdict on an answer."""
-        card, texts, given = self.card, self.texts, self.place.answer(self.task)
-        if given:  # what is to be done next stays in sight
+    def _question(self, given: str) -> None:
+        """Draw the question of a card, or the verdict on what was given."""
+        card, texts = self.card, self.texts
+        if not given:
             st.markdown(card.ask)
+        sentence, wanted = _sentence(), self.lesson.sentence_of(card)
+        if wanted and sentence is not None and sentence.trace.source != wanted:
+            st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
+            button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
+            return
+        try:
+            answer = _right_answer(card, sentence)
+        except HeadlightError as error:
+            st.text(texts["skipped"].format(problem=error))
+            return
+        if not given:
             self._field(given)
-        with st.container(key="lesson-act", gap="small"):
-            if not given:
-                st.markdown(card.ask)
-            sentence, wanted = _sentence(), self.lesson.sentence_of(card)
-            if wanted and sentence is not None and sentence.trace.source != wanted:
-                st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
-                button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
-                return
-            try:
-                answer = _right_answer(card, sentence)
-            except HeadlightError as error:
-                st.text(texts["skipped"].format(problem=error))
-                return
-            if not given:
-                self._field(given)
-            elif answer is None:
-                st.text(texts["wait"])
-            else:
-                self._verdict(given, answer)
+        elif answer is None:
+            st.text(texts["wait"])
+        else:
+            self._verdict(given, answer)
 
     def _field(self, given: str) -> None:
         card, label, number = self.card, self.texts["answer"], self.place.card

@@ -146,7 +146,8 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
-            st.html(f'<button data-fold aria-expanded="false">{texts["text"]}</button>')
+            # the number folds the next card anew
+            st.html(f'<button data-fold="{at}" aria-expanded="false">{texts["text"]}</button>')
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
         given = self.place.answer(self.task)
         with st.container(key="lesson-text", gap="small"):  # gives way to what is to be done

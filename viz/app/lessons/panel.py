@@ -25,7 +25,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
-from viz.lessons.classroom import class_link, qr_code
+from viz.lessons.classroom import MAX_MINUTES, class_link, qr_code
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
@@ -63,6 +63,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 """Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 
 
+_MINUTES = range(1, MAX_MINUTES + 1)
 _MISSING = "panel.missing"  # in the session: the text that asks for an answer, for one run
 _STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link
 
@@ -80,6 +81,13 @@ def begin() -> None:
     sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
     if sentence and name not in st.query_params and name not in st.session_state:
         search_request.put_text(sentence)
+
+
+def text(name: str) -> str:
+    """Return a text of `viz.lessons.texts` in the language of the open lesson, else in English."""
+    place = progress.current()
+    lesson = library.offered().lessons.get(place.lesson) if place else None
+    return TEXTS[lesson.language if lesson else "en"][name]
 
 
 def show(page: str) -> None:
@@ -146,6 +154,11 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
+            if (minutes := st.query_params.get(address.MINUTES, "")) in map(str, _MINUTES):
+                clock = f"{lesson.name}-{minutes}"
+                st.html(
+                    f'<time data-clock="{clock}" data-over="{texts["over"]}">{minutes}:00</time>'
+                )
             # the number folds the next card anew
             st.html(f'<button data-fold="{at}" aria-expanded="false">{texts["text"]}</button>')
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
@@ -183,7 +196,10 @@ class _Panel(NamedTuple):
     def _end(self) -> None:
         """Draw the score, and the download of all answers, once something was answered."""
         lesson, texts = self.lesson, self.texts
-        if not any(self.place.on(task) for task in lesson.tasks) or (sentence := _sentence()) is None:
+        if (
+            not any(self.place.on(task) for task in lesson.tasks)
+            or (sentence := _sentence()) is None
+        ):
             return
         marked = marked_answers(lesson, self.place, sentence, "")
         count = sum(bool(card.ask) for card in lesson.cards)
@@ -206,8 +222,11 @@ class _Panel(NamedTuple):
     def _for_a_class(self, url: SplitResult) -> None:
         """Draw the button that shows the link for a class and its QR code."""
         path = url.path.rstrip("/").removesuffix(self.page).rstrip("/")
-        link = class_link(self.lesson, f"{url.scheme}://{url.netloc}{path}")
         with st.popover(self.texts["class"], key="lesson-class", type="tertiary"):
+            minutes = st.number_input(self.texts["time"], 0, MAX_MINUTES, 0, key="lesson-minutes")
+            locked = st.checkbox(self.texts["lock"], key="lesson-lock")
+            host = f"{url.scheme}://{url.netloc}{path}"
+            link = class_link(self.lesson, host, minutes, locked=locked)
             if url.hostname in ("localhost", "127.0.0.1", "::1"):
                 st.markdown(self.texts["alone"].format(host=as_markdown(url.netloc)))
             st.text(self.texts["shared"])
@@ -269,6 +288,8 @@ class _Panel(NamedTuple):
                 self._offer_answer()
 
     def _offer_answer(self) -> None:
+        if st.query_params.get(address.LOCKED) == "1":
+            return
         key = f"lesson-show-{self.place.card}"
         button(self.texts["show"], key, progress.give, self.task, SHOWN, type="tertiary")
 

@@ -39,7 +39,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lesson_layout, lessons, lines, live, marian, models, readers),
+    *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
     *(
         circuits,
@@ -51,6 +51,7 @@ MODULES = (
         source_share,
         examples,
         huggingface,
+        lesson_layout,
     ),
 )
 """Each has `add_arguments`, which registers one command or two."""

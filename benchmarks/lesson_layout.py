@@ -45,7 +45,7 @@ FAULTS = """(answered) => {
   };
   const parts = {
     "question": ".st-key-lesson-act [data-testid=stMarkdown]",
-    "field": "[class*=st-key-lesson-typed-] input, [class*=st-key-lesson-chosen-] [role=radiogroup]",
+    "field": "[class*=lesson-typed-] input, [class*=lesson-chosen-] [role=radiogroup]",
     "button": "[class*=st-key-lesson-check-] button",
     "verdict": "[class*=st-key-lesson-verdict-]",
     "way on": "[class*=st-key-lesson-next] :is(a, button)",
@@ -76,7 +76,9 @@ FAULTS = """(answered) => {
     if (cut < EDGE) continue;
     const { borderBottomWidth, borderBottomColor } = getComputedStyle(scroller);
     const seam = parseFloat(borderBottomWidth) >= 1 && !/, 0\\)/.test(borderBottomColor);
-    if (scroller === panel || !seam) faults.push(`cut without a seam: ${text.innerText.slice(0, 30)}`);
+    if (scroller === panel || !seam) {
+      faults.push(`cut without a seam: ${text.innerText.slice(0, 30)}`);
+    }
     if (box.height < 60) faults.push(`only ${Math.round(box.height)} px of the text`);
   }
   return faults;
@@ -94,7 +96,8 @@ LIT = """() => {
   const most = Math.min(place.height - 2, 0.9 * (foot - HEAD));
   if (place.left < -8 || place.right > side + 8) return "lit place is wider than the room";
   if (seen >= most && place.height > 0) return "";
-  return `of ${Math.round(place.height)} px lit, ${Math.round(seen)} of ${Math.round(foot - HEAD)} in sight`;
+  const [all, some, room] = [place.height, seen, foot - HEAD].map(Math.round);
+  return `of ${all} px lit, ${some} in sight in a room of ${room}`;
 }"""
 
 
@@ -163,9 +166,9 @@ def _faults(page: Any, size: tuple[int, int], card: Card, state: str) -> Iterato
     page.set_viewport_size({"width": size[0], "height": size[1]})
     _settle(page)
     yield from page.evaluate(FAULTS, state == "answered")
-    if card.light and card.view and not (card.predict and state == "asked"):
-        if fault := page.evaluate(LIT):
-            yield fault
+    is_lit = card.light and card.view and not (card.predict and state == "asked")
+    if is_lit and (fault := page.evaluate(LIT)):
+        yield fault
     fold = page.locator(".st-key-lesson [data-fold]")
     if fold.count() and fold.is_visible():
         fold.click()

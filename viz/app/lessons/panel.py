@@ -83,7 +83,7 @@ def begin() -> None:
         search_request.put_text(sentence)
 
 
-def text(name: str) -> str:
+def label(name: str) -> str:
     """Return a text of `viz.lessons.texts` in the language of the open lesson, else in English."""
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None

@@ -48,7 +48,7 @@ def main() -> None:
     address.prepare(path)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
-    address.mark_presentation()
+    address.mark_presentation(panel.label("leave"))
     seconds = metrics().run_seconds.labels(path).time()
     with turn(), seconds, menu.models_for_run():
         try:

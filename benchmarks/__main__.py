@@ -20,6 +20,7 @@ from benchmarks import (
     huggingface,
     inference,
     layers,
+    lesson_layout,
     lessons,
     lines,
     live,
@@ -50,6 +51,7 @@ MODULES = (
         source_share,
         examples,
         huggingface,
+        lesson_layout,
     ),
 )
 """Each has `add_arguments`, which registers one command or two."""

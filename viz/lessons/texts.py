@@ -17,8 +17,13 @@ _TEXTS = {
         "Nur dieser Computer kann {host} öffnen. Starte die App mit `--host 0.0.0.0` und öffne sie "
         "unter der Adresse, die sie ausgibt.",
     ),
+    "time": ("Minutes (0: no clock)", "Minuten (0: keine Uhr)"),
+    "over": ("Time is up.", "Die Zeit ist um."),
+    "lock": ("Hide “Show the answer”", "„Antwort zeigen“ ausblenden"),
+    "leave": ("End", "Ende"),
     "goal": ("Goal", "Ziel"),
     "minutes": ("{minutes} minutes", "{minutes} Minuten"),
+    "text": ("Text", "Text"),
     "end": ("End the lesson", "Lektion beenden"),
     "back": ("Back", "Zurück"),
     "next": ("Next", "Weiter"),

@@ -6,9 +6,11 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from benchmarks import lesson_layout
 from benchmarks.lessons import Player, Score
 from tests.browser import app_page
 from transformer.files import installed
+from viz.app.lessons.library import BUNDLED_LESSONS
 from viz.app.links.address import CARRIED
 from viz.lessons import grading, read_lesson
 from viz.lessons.tries import write_tries
@@ -99,6 +101,12 @@ def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 
 
+@pytest.mark.parametrize("name", ["tour.de", "attention.de"])
+def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, name):
+    lesson, sizes = read_lesson(BUNDLED_LESSONS / f"{name}.md"), [(1280, 720), (390, 844)]
+    assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []
+
+
 def given(lessons, number, text):
     """Return what the address has once a card, from 0, was answered."""
     return write_tries({read_lesson(lessons / "two.md").tasks[number]: [text]}, 100)
@@ -178,6 +186,9 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(visit, address, 
 def test_presenting_is_larger_and_arrow_keys_go_through_the_cards(visit, lessons):
     query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1", "present": "1"}
     page = visit("heads", **query)
+    question = page.locator(".st-key-lesson-act p").first
+    question.wait_for()
+    assert float(question.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 24
     # the picture is larger, and is pointed at where it is
     canvas = page.locator(".st-key-heads-map canvas").first
     canvas.wait_for()

@@ -25,7 +25,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
-from viz.lessons.classroom import class_link, qr_code
+from viz.lessons.classroom import MAX_MINUTES, class_link, qr_code
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
@@ -63,6 +63,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 """Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 
 
+_MINUTES = range(1, MAX_MINUTES + 1)
 _MISSING = "panel.missing"  # in the session: the text that asks for an answer, for one run
 _STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link
 
@@ -80,6 +81,13 @@ def begin() -> None:
     sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
     if sentence and name not in st.query_params and name not in st.session_state:
         search_request.put_text(sentence)
+
+
+def label(name: str) -> str:
+    """Return a text of `viz.lessons.texts` in the language of the open lesson, else in English."""
+    place = progress.current()
+    lesson = library.offered().lessons.get(place.lesson) if place else None
+    return TEXTS[lesson.language if lesson else "en"][name]
 
 
 def show(page: str) -> None:
@@ -146,55 +154,79 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
-            if at == 0 and not address.in_class() and (url := st.context.url):
-                self._for_a_class(urlsplit(url))
+            if (minutes := st.query_params.get(address.MINUTES, "")) in map(str, _MINUTES):
+                clock = f"{lesson.name}-{minutes}"
+                st.html(
+                    f'<time data-clock="{clock}" data-over="{texts["over"]}">{minutes}:00</time>'
+                )
+            # the number folds the next card anew
+            st.html(f'<button data-fold="{at}" aria-expanded="false">{texts["text"]}</button>')
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
-        if at == 0:
-            minutes = texts["minutes"].format(minutes=lesson.minutes)
-            st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
-            st.markdown(lesson.text)
-        with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
-            st.markdown(f"**{as_markdown(card.title)}**")
-        st.markdown(card.text)
+        given = self.place.answer(self.task)
+        with st.container(key="lesson-text", gap="small"):  # gives way to what is to be done
+            if at == 0:
+                minutes = texts["minutes"].format(minutes=lesson.minutes)
+                st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
+                if not address.in_class() and (url := st.context.url):
+                    self._for_a_class(urlsplit(url))
+                st.markdown(lesson.text)
+            with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
+                st.markdown(f"**{as_markdown(card.title)}**")
+            st.markdown(card.text)
+            if card.ask and given:
+                st.markdown(card.ask)
+                self._field(given)
         if not card.predict:
             self._view()
-        if card.ask:
-            self._question()
+        with st.container(key="lesson-act", gap="small"):
+            if card.ask:
+                self._question(given)
+            if at == len(lesson.cards) - 1:
+                self._end()
+            bar = sentence_bar.current()
+            if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
+                st.caption(texts["model"])
         if card.predict:
             self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
             self._way(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
             self._way(at + 1, "next")
-        is_last = at == len(lesson.cards) - 1
-        answered = any(self.place.on(task) for task in lesson.tasks)
-        if is_last and answered and (sentence := _sentence()) is not None:
-            marked = marked_answers(lesson, self.place, sentence, "")
-            count = sum(bool(card.ask) for card in lesson.cards)
-            if self.place.on(self.task) or not card.ask:
-                score = texts["score"].format(right=marked.right, count=count)
-                with st.container(key="lesson-score"):
-                    st.markdown(f"**{score}** {texts['at_once'].format(right=marked.at_once)}")
-            name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
-            reader = "".join(filter(str.isprintable, name)).strip()
-            st.download_button(
-                texts["download"],
-                lambda: write_answers(replace(marked, reader=reader)),
-                file_name(lesson.name, reader),
-                "application/json",
-                key="lesson-download",
-                on_click="ignore",
-                disabled=not reader,
-            )
-        bar = sentence_bar.current()
-        if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
-            st.caption(texts["model"])
+
+    def _end(self) -> None:
+        """Draw the score, and the download of all answers, once something was answered."""
+        lesson, texts = self.lesson, self.texts
+        if (
+            not any(self.place.on(task) for task in lesson.tasks)
+            or (sentence := _sentence()) is None
+        ):
+            return
+        marked = marked_answers(lesson, self.place, sentence, "")
+        count = sum(bool(card.ask) for card in lesson.cards)
+        if self.place.on(self.task) or not self.card.ask:
+            score = texts["score"].format(right=marked.right, count=count)
+            with st.container(key="lesson-score"):
+                st.markdown(f"**{score}** {texts['at_once'].format(right=marked.at_once)}")
+        name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+        reader = "".join(filter(str.isprintable, name)).strip()
+        st.download_button(
+            texts["download"],
+            lambda: write_answers(replace(marked, reader=reader)),
+            file_name(lesson.name, reader),
+            "application/json",
+            key="lesson-download",
+            on_click="ignore",
+            disabled=not reader,
+        )
 
     def _for_a_class(self, url: SplitResult) -> None:
         """Draw the button that shows the link for a class and its QR code."""
         path = url.path.rstrip("/").removesuffix(self.page).rstrip("/")
-        link = class_link(self.lesson, f"{url.scheme}://{url.netloc}{path}")
         with st.popover(self.texts["class"], key="lesson-class", type="tertiary"):
+            minutes = st.number_input(self.texts["time"], 0, MAX_MINUTES, 0, key="lesson-minutes")
+            locked = st.checkbox(self.texts["lock"], key="lesson-lock")
+            host = f"{url.scheme}://{url.netloc}{path}"
+            link = class_link(self.lesson, host, minutes, locked=locked)
             if url.hostname in ("localhost", "127.0.0.1", "::1"):
                 st.markdown(self.texts["alone"].format(host=as_markdown(url.netloc)))
             st.text(self.texts["shared"])
@@ -209,31 +241,27 @@ class _Panel(NamedTuple):
                 draw_link(self.lesson, self.place.card, view, self.texts["open"])
             st.session_state[_STATUS] = self, st.container(width="content")
 
-    def _question(self) -> None:
-        """Draw the question of a card, and the verdict on an answer."""
-        card, texts, given = self.card, self.texts, self.place.answer(self.task)
-        if given:  # what is to be done next stays in sight
+    def _question(self, given: str) -> None:
+        """Draw the question of a card, or the verdict on what was given."""
+        card, texts = self.card, self.texts
+        if not given:
             st.markdown(card.ask)
+        sentence, wanted = _sentence(), self.lesson.sentence_of(card)
+        if wanted and sentence is not None and sentence.trace.source != wanted:
+            st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
+            button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
+            return
+        try:
+            answer = _right_answer(card, sentence)
+        except HeadlightError as error:
+            st.text(texts["skipped"].format(problem=error))
+            return
+        if not given:
             self._field(given)
-        with st.container(key="lesson-act", gap="small"):
-            if not given:
-                st.markdown(card.ask)
-            sentence, wanted = _sentence(), self.lesson.sentence_of(card)
-            if wanted and sentence is not None and sentence.trace.source != wanted:
-                st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
-                button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
-                return
-            try:
-                answer = _right_answer(card, sentence)
-            except HeadlightError as error:
-                st.text(texts["skipped"].format(problem=error))
-                return
-            if not given:
-                self._field(given)
-            elif answer is None:
-                st.text(texts["wait"])
-            else:
-                self._verdict(given, answer)
+        elif answer is None:
+            st.text(texts["wait"])
+        else:
+            self._verdict(given, answer)
 
     def _field(self, given: str) -> None:
         card, label, number = self.card, self.texts["answer"], self.place.card
@@ -260,6 +288,8 @@ class _Panel(NamedTuple):
                 self._offer_answer()
 
     def _offer_answer(self) -> None:
+        if st.query_params.get(address.LOCKED) == "1":
+            return
         key = f"lesson-show-{self.place.card}"
         button(self.texts["show"], key, progress.give, self.task, SHOWN, type="tertiary")
 

@@ -62,7 +62,7 @@ def give(task: str, answer: str) -> None:
 
 def leave() -> None:
     """Close the lesson; opened again, it has the answers that were given."""
-    for name in (LESSON, CARD, ANSWERS, address.IN_CLASS):
+    for name in (LESSON, CARD, ANSWERS, address.IN_CLASS, address.MINUTES, address.LOCKED):
         address.choose(name, None)
 
 

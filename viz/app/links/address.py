@@ -53,9 +53,9 @@ def longest(name: str) -> int:
     return _LONGEST.get(name, MAX_CHARACTERS)
 
 
-IN_CLASS, PRESENT = "class", "present"
+IN_CLASS, PRESENT, MINUTES, LOCKED = "class", "present", "minutes", "locked"
 UNLOCKED = "address.unlocked"  # in the session: whether the open card lets a class write a sentence
-CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
+CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT, MINUTES, LOCKED)
 """Names that stay in the address from page to page, without a widget that has them."""
 
 STOP = "stop"
@@ -321,11 +321,11 @@ def is_presented() -> bool:
     return st.query_params.get(PRESENT) == "1"
 
 
-def mark_presentation() -> None:
+def mark_presentation(end: str) -> None:
     """Draw the mark, by which styles and `js/share.js` know it, and the button that ends it."""
     if is_presented():
         with st.container(key="presenting", horizontal=True):
             st.html("<i data-present hidden></i>")
             st.button(
-                "End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None)
+                end, key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None)
             )

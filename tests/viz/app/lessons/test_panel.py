@@ -360,3 +360,22 @@ def test_a_class_gets_a_link_to_the_first_view_under_the_address_of_the_server(
     assert alone not in page
     assert alone in shown("http://localhost:8501/")[1]
     assert not shown("http://192.168.1.5:8501/", **{"class": "1"})[0]
+
+
+def test_a_teacher_sets_a_clock_and_locks_the_answers(serve, lessons, monkeypatch):
+    monkeypatch.setattr(ContextProxy, "url", property(lambda _: "http://192.168.1.5:8501/"))
+    app = serve(text=SENTENCE, lesson="two", card="1")
+    app.number_input(key="lesson-minutes").set_value(12)
+    app.checkbox(key="lesson-lock").check().run()
+    (link,) = [code.value for code in app.code if "class=1" in code.value]
+    chosen = {name: values[-1] for name, values in parse_qs(link.partition("?")[2]).items()}
+    assert (chosen["minutes"], chosen["locked"]) == ("12", "1")
+
+    def shown(**query):
+        app = serve(text=SENTENCE, lesson="two", card="1", **query)
+        clocks = [html for html in app.get("html") if "data-clock" in html.proto.body]
+        return len(clocks), [b.key for b in app.button if b.key and "lesson-show" in b.key]
+
+    assert shown() == (0, ["lesson-show-0"])
+    assert shown(minutes="12", locked="1") == (1, [])
+    assert shown(minutes="12<b>", locked="0") == (0, ["lesson-show-0"])

@@ -5,17 +5,26 @@
 {
   const LIT = "hl-lit";
   const PANEL = ".st-key-lesson";
+  const HEADER = 72; // px above what is lit
   /** Card and page that are open. */
   let opened = "";
   /** Whether the place is kept in sight. */
   let following = false;
   /** @type {Element | null} */
   let watched = null;
+  /** @type {Element | null} */
+  let measured = null;
 
   /** @param {string} key */
   const place = (key) => document.querySelector(`.st-key-${CSS.escape(key)}, .${CSS.escape(key)}`);
 
   const light = () => {
+    const panel = document.querySelector(PANEL);
+    if (panel !== measured) {
+      measured = panel;
+      panels.disconnect();
+      if (panel) panels.observe(panel);
+    }
     const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-light]"));
     const keys = card?.dataset.light?.split(" ") ?? [];
     const lit = keys.map(place).find((element) => element !== null) ?? null;
@@ -32,8 +41,23 @@
       sizes.observe(lit);
       sizes.observe(lit.closest("[data-testid=stMainBlockContainer]") ?? document.body);
     }
-    if (following) lit.scrollIntoView({ block: "nearest" });
+    if (!following) return;
+    const { height } = lit.getBoundingClientRect();
+    const room = innerHeight - HEADER - (panel ? below(panel) : 0);
+    lit.scrollIntoView({ block: height > room ? "start" : "nearest" });
   };
+
+  /** Height of the panel where it lies below the page. @param {Element} panel */
+  const below = (panel) => {
+    const { left, height } = panel.getBoundingClientRect();
+    return left > 0 ? 0 : height;
+  };
+
+  // how much of the window the panel takes: the page ends above it, and what is lit is scrolled to
+  const panels = new ResizeObserver(([{ target }]) => {
+    document.documentElement.style.setProperty("--hl-lesson-height", `${below(target)}px`);
+    light();
+  });
 
   // pictures come late, and move what is below them
   const sizes = new ResizeObserver(light);
@@ -45,6 +69,8 @@
     }, { capture: true, passive: true });
   }
   addEventListener("click", ({ target }) => {
+    const fold = target instanceof Element && target.closest("[data-fold]");
+    if (fold) fold.ariaExpanded = String(fold.ariaExpanded !== "true");
     if (target instanceof Element && target.closest(`${PANEL} a`)) following = true;
   }, true);
 

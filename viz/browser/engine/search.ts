@@ -126,8 +126,9 @@ function read(
   model: Model, encoded: Encoded, prefixes: Prefix[], forced: number[], edits?: Edits,
 ) {
   const looks: Looks[] = prefixes.map(() => ({ self: [], cross: [] }));
-  const rows = prefixes.map(({ piece, length, slots }) => ({ piece, position: length, slots }));
-  model.decode(encoded, rows, edits, looks);
+  const rows = prefixes.map(({ piece, length, slots }) => (
+    { piece, position: length, slots, source: encoded, edits }));
+  model.decode(rows, looks);
   model.logits(rows.length, (row, place) => {
     prefixes[row].looks = looks[row];
     prefixes[row].options = optionsAt(model, place, forced[row]);

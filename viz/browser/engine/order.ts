@@ -9,7 +9,7 @@ import type { Encoded, Model, Row } from "./model.ts";
 import { logSum } from "./search.ts";
 
 const [GREEDY, CANDIDATES, ROUND] = [12, 16, 4];
-const ROWS = 64; // that are computed at once, of as many heads as that is
+const ROWS = 64; // of the decoder that are computed at once, where the translation is shorter
 
 export interface Removal { place: HeadPlace; logP: number } // log P without it and all before it
 

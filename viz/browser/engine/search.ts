@@ -187,7 +187,7 @@ export function logSum(floats: Float32Array, place: number, count: number): numb
 // 2⁻ⁿ⁻½
 const POWERS = Float64Array.from({ length: 1024 }, (_, n) => Math.SQRT1_2 / 2 ** n);
 
-/** Compute exp of a number that is not above 0 to 1e-7 of it, faster than `Math.exp`. */
+/** Compute exp of a number that is not above 0 to 2e-7 of it, faster than `Math.exp`. */
 function exp(x: number): number {
   const n = Math.floor(-x * Math.LOG2E);
   if (!(n < POWERS.length)) return Math.exp(x);

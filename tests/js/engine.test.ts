@@ -6,7 +6,7 @@ import type { HeadPlace } from "../../viz/browser/core/trace.ts";
 import { EOS } from "../../viz/browser/engine/folder.ts";
 import { Kernel } from "../../viz/browser/engine/kernel.ts";
 import type { Answer, Translate } from "../../viz/browser/engine/messages.ts";
-import { ordering, randomHeads } from "../../viz/browser/engine/order.ts";
+import { allHeads, ForcedPass, ordering, randomHeads } from "../../viz/browser/engine/order.ts";
 import { chainOf, searching, type SearchResult } from "../../viz/browser/engine/search.ts";
 import { Tokenizer } from "../../viz/browser/engine/tokenizer.ts";
 import { engineOf, TINY, tinyCheckpoint, tokenizerOf } from "./engine_folder.ts";
@@ -165,6 +165,21 @@ test("each place tries the 16 worst heads of the last round, and every fourth al
   }
   assert.deepEqual(tries.slice(0, 13), [24, 16, 16, 16, 20, 16, 16, 16, 16, 15, 14, 13, 1]);
   assert.equal(tries.length, 25);
+});
+
+test("several heads that are removed at once count as each alone", async () => {
+  const { model } = await engineOf(tinyCheckpoint());
+  const ids = [4, 5, 6, EOS];
+  for (const written of [[7, 8, EOS], [...new Array(39).fill(7), EOS]]) {
+    const removed: HeadPlace[] = [["cross", 0, 1]];
+    const heads = allHeads(model).filter((place) => String(place) !== String(removed[0]));
+    const results = [...new ForcedPass(model, ids, written, removed).without(heads)];
+    assert.deepEqual(new Set(results.map(({ place }) => place)), new Set(heads));
+    for (const { place, logP } of results) {
+      const alone = new ForcedPass(model, ids, written, [...removed, place]).logP;
+      assert.ok(Math.abs(logP - alone) < 1e-5, `${place}: ${logP} and ${alone}`);
+    }
+  }
 });
 
 test("pairs are joined the best first, and unigram takes the largest sum", () => {

@@ -178,7 +178,7 @@ export function captioned(drawing: Drawing, caption: string[], measure: Measure)
 
 /** Break a sentence into lines no wider than `wide`, a wider word between its letters. */
 function wrapped(sentence: string, wide: number, wideOf: (part: string) => number) {
-  const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
+  const parts = (sentence.match(/\S*\s|\S+/g) ?? []).flatMap((word) =>
     (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
   const lines = [""];
   for (const part of parts) {

@@ -2,10 +2,12 @@
 // once, so that each weight is read once for all four.
 
 // locals: the parameters, then what the two loops count and add up
-const [X, W, Y, INPUTS, OUTPUTS, OUTPUT, AT, LENGTH, WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-const ROW = [X, 9, 10, 11]; // where each of the four rows begins
-const SUM = [12, 13, 14, 15]; // four partial sums of each
-const WEIGHTS = 16; // four of them
+const [X, W, Y, INPUTS, OUTPUTS, OUTPUT, AT, LENGTH, WIDTH, HALF] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const ROW = [X, 10, 11, 12]; // where each of the four rows begins
+const OTHER = 13; // the weights of the output that is computed at the same time
+const SUM = [14, 15, 16, 17]; // four partial sums of each row
+const SUM_OTHER = [18, 19, 20, 21];
+const [WEIGHTS, WEIGHTS_OTHER, NUMBERS] = [22, 23, 24]; // four of them
 
 const get = (local: number) => [0x20, local];
 const set = (local: number, ...value: number[]) => [...value, 0x21, local];
@@ -24,26 +26,41 @@ const multiplyVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe6, 1
 const add = (a: number[], b: number[]) => [...a, ...b, 0x92];
 const store = (place: number[], value: number[]) => [...place, ...value, 0x38, 2, 0];
 
+const halfOf = (count: number[]) => [...count, ...number(1), 0x76];
+const addProduct = (sum: number, weights: number) =>
+  set(sum, ...addVectors(get(sum), multiplyVectors(get(weights), get(NUMBERS))));
+
+// The outputs n and n + ⌊outputs / 2⌋ are computed at once; of an odd number one is computed twice.
 const BODY = [
   ...set(LENGTH, ...times(get(INPUTS), number(4))),
   ...set(WIDTH, ...times(get(OUTPUTS), number(4))),
+  ...set(HALF, ...halfOf(get(OUTPUTS))),
+  ...set(OTHER, ...plus(get(W), times(get(HALF), get(LENGTH)))),
+  ...set(OUTPUTS, ...plus(get(OUTPUTS), [...number(0), ...get(HALF), 0x6b])),
+  ...set(HALF, ...times(get(HALF), number(4))),
   ...[1, 2, 3].flatMap((n) => set(ROW[n], ...plus(get(ROW[n - 1]), get(LENGTH)))),
   ...loop(
-    ...SUM.flatMap((sum) => set(sum, ...zeros)),
+    ...[...SUM, ...SUM_OTHER].flatMap((sum) => set(sum, ...zeros)),
     ...set(AT, ...number(0)),
     ...loop(
       ...set(WEIGHTS, ...load(plus(get(W), get(AT)))),
-      ...SUM.flatMap((sum, n) => set(sum, ...addVectors(
-        get(sum), multiplyVectors(get(WEIGHTS), load(plus(get(ROW[n]), get(AT)))),
-      ))),
+      ...set(WEIGHTS_OTHER, ...load(plus(get(OTHER), get(AT)))),
+      ...ROW.flatMap((row, n) => [
+        ...set(NUMBERS, ...load(plus(get(row), get(AT)))),
+        ...addProduct(SUM[n], WEIGHTS), ...addProduct(SUM_OTHER[n], WEIGHTS_OTHER),
+      ]),
       ...set(AT, ...plus(get(AT), number(16))),
       ...againIf(...isLess(get(AT), get(LENGTH))),
     ),
-    ...SUM.flatMap((sum, n) => store(
-      plus(get(Y), times(get(WIDTH), number(n))),
-      add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3))),
-    )),
+    ...[0, 1, 2, 3].flatMap((n) => {
+      const place = plus(get(Y), times(get(WIDTH), number(n)));
+      const total = (sum: number) =>
+        add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3)));
+      return [...store(place, total(SUM[n])),
+        ...store(plus(place, get(HALF)), total(SUM_OTHER[n]))];
+    }),
     ...set(W, ...plus(get(W), get(LENGTH))),
+    ...set(OTHER, ...plus(get(OTHER), get(LENGTH))),
     ...set(Y, ...plus(get(Y), number(4))),
     ...set(OUTPUT, ...plus(get(OUTPUT), number(1))),
     ...againIf(...isLess(get(OUTPUT), get(OUTPUTS))),
@@ -67,6 +84,6 @@ export function kernelModule(): Uint8Array<ArrayBuffer> {
     ...section(3, 1, 0),
     ...section(5, 1, 0, 1),
     ...section(7, 2, ...name("memory"), 2, 0, ...name("multiply"), 0, 0),
-    ...section(10, 1, ...sized([2, 7, I32, 5, V128, ...BODY])),
+    ...section(10, 1, ...sized([2, 9, I32, 11, V128, ...BODY])),
   ]);
 }

@@ -21,6 +21,7 @@ export interface Query {
   values: number;
   slots: number[]; // numbers of the tables' rows
   looks: Float32Array | null; // gets what each head looks at, `[head, key]`
+  edits?: Edit[]; // of each head
 }
 
 const ACTIVATIONS: Record<Config["activation"], (xs: Float32Array) => void> = {
@@ -93,18 +94,18 @@ export class Layers {
   }
 
   /** X = LayerNorm(X + Concat(head_1, …) W^O), with the queries in Q (§3.2.2). */
-  attention(name: string, stack: Stack, room: Room, queries: Query[], edits?: Edit[]) {
+  attention(name: string, stack: Stack, room: Room, queries: Query[]) {
     const [wide, deep] = [stack.h * stack.d_k, stack.h * stack.d_v];
     const { X, Q, Z, Y } = room;
-    queries.forEach((query, n) => this.attend(stack, Q + n * wide, query, Z + n * deep, edits));
+    queries.forEach((query, n) => this.attend(stack, Q + n * wide, query, Z + n * deep));
     this.linear(`${name}.W_O`, Z, queries.length, deep, this.d_model, Y);
     this.addAndNorm(`${name}_norm`, X, Y, queries.length);
   }
 
   /** Let one row look with all heads: z = softmax(q Kᵀ / √d_k) V (§3.2.1). */
   private attend(
-    { h, d_k, d_v }: Stack, query: number, { row, keys, values, slots, looks }: Query, z: number,
-    edits?: Edit[],
+    { h, d_k, d_v }: Stack, query: number,
+    { row, keys, values, slots, looks, edits }: Query, z: number,
   ) {
     const { kernel: { floats } } = this;
     const count = slots.length;
@@ -112,7 +113,9 @@ export class Layers {
     const { scores } = this;
     const scale = 1 / Math.sqrt(d_k);
     for (let head = 0; head < h; head++) {
-      const q = query + head * d_k;
+      const [q, to, edit] = [query + head * d_k, z + head * d_v, edits?.[head]];
+      floats.fill(0, to, to + d_v);
+      if (edit?.removed && !looks) continue;
       let most = -Infinity;
       for (let key = 0; key < count; key++) {
         const k = keys + (slots[key] * h + head) * d_k;
@@ -124,7 +127,6 @@ export class Layers {
       let sum = 0;
       for (let key = 0; key < count; key++) sum += (scores[key] = Math.exp(scores[key] - most));
       for (let key = 0; key < count; key++) scores[key] /= sum;
-      const edit = edits?.[head];
       if (edit?.map && row < edit.map.queries) {
         const { map } = edit;
         for (let key = 0; key < count; key++) {
@@ -132,8 +134,6 @@ export class Layers {
         }
       }
       looks?.set(scores.subarray(0, count), head * count);
-      const to = z + head * d_v;
-      floats.fill(0, to, to + d_v);
       if (edit?.removed) continue;
       for (let key = 0; key < count; key++) {
         const weight = scores[key];

@@ -14,6 +14,8 @@ export interface Row {
   piece: number;
   position: number;
   slots: number[]; // of the pieces before it, then its own
+  source: Encoded;
+  edits?: Edits;
 }
 
 /** What every head looks at from one row, `[layer][head, key]`. */
@@ -99,10 +101,10 @@ export class Model {
       const name = `encoder.layers.${layer}`;
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
       layers.project(`${name}.self_attention`, encoder, room, count);
-      const queries = slots.map((row) =>
-        ({ row, keys: K, values: V, slots, looks: new Float32Array(h * count) }));
       const own = edits?.at("encoder_self", layer);
-      layers.attention(`${name}.self_attention`, encoder, room, queries, own);
+      const queries = slots.map((row) =>
+        ({ row, keys: K, values: V, slots, looks: new Float32Array(h * count), edits: own }));
+      layers.attention(`${name}.self_attention`, encoder, room, queries);
       for (const { row, looks } of queries) {
         for (let head = 0; head < h; head++) {
           const seen = looks.subarray(head * count, (head + 1) * count);
@@ -121,17 +123,16 @@ export class Model {
 
   /** Read rows; `logits` then has what follows each. @param looks gets what each row looks at
    * @param inputs gets what each layer reads */
-  decode(
-    source: Encoded, rows: Row[], edits?: Edits, looks?: Looks[], inputs?: Float32Array[],
-    earlier?: Earlier,
-  ) {
+  decode(rows: Row[], looks?: Looks[], inputs?: Float32Array[], earlier?: Earlier) {
     const { kernel, layers, config: { d_model }, decoder, room } = this;
     const { X, Q, K, V } = room;
     const { N, h, d_k, d_v } = decoder;
     const [wide, deep, count] = [h * d_k, h * d_v, rows.length];
-    const every = Array.from({ length: source.length }, (_, n) => n);
-    if (earlier) kernel.floats.set(earlier.inputs[earlier.layer], X);
-    else {
+    const every = Array.from({ length: rows[0].source.length }, (_, n) => n);
+    if (earlier) {
+      const before = earlier.inputs[earlier.layer]; // of the first rows, and of others like them
+      for (let at = 0; at < count * d_model; at += before.length) kernel.floats.set(before, X + at);
+    } else {
       rows.forEach(({ piece, position }, n) =>
         this.embed("decoder", piece, position, X + n * d_model));
     }
@@ -145,18 +146,19 @@ export class Model {
         kernel.floats.copyWithin(keys + slot * wide, K + n * wide, K + (n + 1) * wide);
         kernel.floats.copyWithin(values + slot * deep, V + n * deep, V + (n + 1) * deep);
       });
-      const queries = (kind: "self" | "cross", table: { keys: number; values: number }) =>
-        rows.map(({ position, slots: before }, n) => {
-          const slots = kind === "self" ? before : every;
+      const queries = (kind: "self" | "cross") =>
+        rows.map(({ position, slots: before, source, edits }, n) => {
+          const isSelf = kind === "self";
+          const slots = isSelf ? before : every;
+          const table = isSelf ? { keys, values }
+            : { keys: source.keys[layer], values: source.values[layer] };
           const seen = looks ? (looks[n][kind][layer] = new Float32Array(h * slots.length)) : null;
-          return { row: position, ...table, slots, looks: seen };
+          const own = edits?.at(isSelf ? "decoder_self" : "cross", layer);
+          return { row: position, ...table, slots, looks: seen, edits: own };
         });
-      layers.attention(`${name}.self_attention`, decoder, room, queries("self", { keys, values }),
-        edits?.at("decoder_self", layer));
+      layers.attention(`${name}.self_attention`, decoder, room, queries("self"));
       layers.linear(`${name}.cross_attention.W_Q`, X, count, d_model, wide, Q);
-      const table = { keys: source.keys[layer], values: source.values[layer] };
-      layers.attention(`${name}.cross_attention`, decoder, room, queries("cross", table),
-        edits?.at("cross", layer));
+      layers.attention(`${name}.cross_attention`, decoder, room, queries("cross"));
       layers.feedForward(name, decoder, room, count);
     }
   }

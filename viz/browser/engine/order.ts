@@ -9,6 +9,7 @@ import type { Encoded, Model, Row } from "./model.ts";
 import { logSum } from "./search.ts";
 
 const [GREEDY, CANDIDATES, ROUND] = [12, 16, 4];
+const ROWS = 64; // of the decoder that are computed at once, where the translation is shorter
 
 export interface Removal { place: HeadPlace; logP: number } // log P without it and all before it
 
@@ -34,8 +35,8 @@ export function* ordering(
     const tried = heads.filter((head) => left.includes(head) && !removed.includes(head));
     const pass = new ForcedPass(model, ids, written, removed);
     const results: Removal[] = [];
-    for (const place of tried) {
-      results.push({ place, logP: pass.without(place) });
+    for (const result of pass.without(tried)) {
+      results.push(result);
       yield null;
     }
     results.sort((a, b) => a.logP - b.logP);
@@ -65,43 +66,66 @@ export class ForcedPass {
   declare private ids: number[];
   declare private written: number[];
   declare private removed: HeadPlace[];
-  private rows: Row[];
   private encoded: Encoded;
-  private other: Encoded; // of the sentence, with another head removed
+  private others: Encoded[]; // of the sentence, each with another head removed
   private inputs = { encoder: [] as Float32Array[], decoder: [] as Float32Array[] };
 
   constructor(model: Model, ids: number[], written: number[], removed: HeadPlace[]) {
     Object.assign(this, { model, ids, written, removed });
-    this.rows = [BOS, ...written.slice(0, -1)].map((piece, position) => (
-      { piece, position, slots: Array.from({ length: position + 1 }, (_, n) => n) }));
     const edits = Edits.without(removed);
-    [this.encoded, this.other] = model.begin(ids.length, written.length, written.length, 2);
+    const count = Math.max(1, Math.floor(ROWS / written.length));
+    const rows = count * written.length;
+    [this.encoded, ...this.others] = model.begin(ids.length, rows, rows, 1 + count);
     model.encode(ids, this.encoded, edits, this.inputs.encoder);
-    model.decode(this.encoded, this.rows, edits, undefined, this.inputs.decoder);
-    this.logP = this.score();
+    model.decode(this.rows(0, this.encoded, edits), undefined, this.inputs.decoder);
+    [this.logP] = this.scores(1);
   }
 
-  /** @returns log P without this head too; the layers before it are not computed anew */
-  without(place: HeadPlace): number {
-    const { model, ids, rows, encoded, other, inputs } = this;
-    const [kind, layer] = place;
-    const edits = Edits.without([...this.removed, place]);
-    const inEncoder = kind === "encoder_self";
-    if (inEncoder) model.encode(ids, other, edits, undefined, { layer, inputs: inputs.encoder });
-    model.decode(inEncoder ? other : encoded, rows, edits, undefined, undefined, {
-      layer: inEncoder ? 0 : layer, inputs: inputs.decoder,
-    });
-    return this.score();
+  /** Compute log P without each of these heads too, several at once where the same layers of the
+   * decoder, and what they read, are those without it. */
+  *without(places: HeadPlace[]): Generator<Removal, void> {
+    const { model, ids, removed, inputs, others: { length: most } } = this;
+    const groups = new Map<number, HeadPlace[]>(); // by the first layer that changes
+    for (const place of places) {
+      const first = place[0] === "encoder_self" ? -1 : place[1];
+      groups.set(first, [...groups.get(first) ?? [], place]);
+    }
+    for (const [first, group] of groups) {
+      while (group.length) {
+        const heads = group.splice(0, most);
+        const rows = heads.flatMap((place, n) => {
+          const edits = Edits.without([...removed, place]);
+          const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
+            undefined, { layer: place[1], inputs: inputs.encoder });
+          return this.rows(n, source, edits);
+        });
+        model.decode(rows, undefined, undefined, {
+          layer: Math.max(0, first), inputs: inputs.decoder,
+        });
+        yield* this.scores(heads.length).map((logP, n) => ({ place: heads[n], logP }));
+      }
+    }
   }
 
-  private score(): number {
-    const { kernel, config: { vocab_size } } = this.model;
-    let sum = 0;
-    this.model.logits(this.rows.length, (row, place) => {
+  /** List the rows of the translation once more. @param copy which of them it is */
+  private rows(copy: number, source: Encoded, edits: Edits): Row[] {
+    const start = copy * this.written.length;
+    return [BOS, ...this.written.slice(0, -1)].map((piece, position) => ({
+      piece, position, source, edits,
+      slots: Array.from({ length: position + 1 }, (_, n) => start + n),
+    }));
+  }
+
+  /** Sum the log probabilities of what is written, for so many copies of the rows. */
+  private scores(copies: number): number[] {
+    const { written, model: { kernel, config: { vocab_size } } } = this;
+    const sums = new Array<number>(copies).fill(0);
+    this.model.logits(copies * written.length, (row, place) => {
       const { floats } = kernel;
-      sum += floats[place + this.written[row]] - logSum(floats, place, vocab_size);
+      const logit = floats[place + written[row % written.length]];
+      sums[Math.floor(row / written.length)] += logit - logSum(floats, place, vocab_size);
     });
-    return sum;
+    return sums;
   }
 }
 

@@ -126,8 +126,9 @@ function read(
   model: Model, encoded: Encoded, prefixes: Prefix[], forced: number[], edits?: Edits,
 ) {
   const looks: Looks[] = prefixes.map(() => ({ self: [], cross: [] }));
-  const rows = prefixes.map(({ piece, length, slots }) => ({ piece, position: length, slots }));
-  model.decode(encoded, rows, edits, looks);
+  const rows = prefixes.map(({ piece, length, slots }) => (
+    { piece, position: length, slots, source: encoded, edits }));
+  model.decode(rows, looks);
   model.logits(rows.length, (row, place) => {
     prefixes[row].looks = looks[row];
     prefixes[row].options = optionsAt(model, place, forced[row]);
@@ -179,6 +180,18 @@ function optionsAt({ kernel: { floats }, config }: Model, place: number, forced?
 export function logSum(floats: Float32Array, place: number, count: number): number {
   let [most, sum] = [-Infinity, 0];
   for (let n = place; n < place + count; n++) if (floats[n] > most) most = floats[n];
-  for (let n = place; n < place + count; n++) sum += Math.exp(floats[n] - most);
+  for (let n = place; n < place + count; n++) sum += exp(floats[n] - most);
   return most + Math.log(sum);
+}
+
+// 2⁻ⁿ⁻½
+const POWERS = Float64Array.from({ length: 1024 }, (_, n) => Math.SQRT1_2 / 2 ** n);
+
+/** Compute exp of a number that is not above 0 to 2e-7 of it, faster than `Math.exp`. */
+function exp(x: number): number {
+  const n = Math.floor(-x * Math.LOG2E);
+  if (!(n < POWERS.length)) return Math.exp(x);
+  const r = x + (n + 0.5) * Math.LN2;
+  return POWERS[n] * (1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120
+    + r / 720))))));
 }

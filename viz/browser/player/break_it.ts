@@ -174,7 +174,7 @@ export class BreakIt {
     const total = data?.total ?? 24;
     this.slider.max = String(total);
     this.slider.value = String(within(this.shown, 0, total));
-    this.count.textContent = `${places.length} of ${total} heads removed`;
+    this.count.textContent = data ? `${places.length} of ${total} heads removed` : "";
     const all = data?.places ?? [];
     const marked = [all.findIndex(({ changes }) => changes.lost + changes.new > 0),
       all.findIndex(({ changes }) => changes.plain)];
@@ -223,9 +223,10 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
     + `${titleOf(head)}).`]];
   if (control) {
     const { low, middle, high, draws, same } = control;
+    const values = draws === 1 ? `one draw: log P ${fixed(middle, 2)}`
+      : `${draws} draws: ${fixed(low, 2)} to ${fixed(high, 2)}`;
     lines.push([`${timesOf(before - middle)}: `, `without ${counted(count, "random head")} `
-      + `instead; ${same ? "no word changes" : "words change, too"} (${draws} draws: `
-      + `${fixed(low, 2)} to ${fixed(high, 2)}).`]);
+      + `instead; ${same ? "no word changes" : "words change, too"} (${values}).`]);
   }
   return lines;
 }

@@ -180,7 +180,6 @@ def given(value: Any) -> Any:
         Edit("shuffled", ("encoder",), 3),
         *(NO_EDIT, Size(2, 4), TransformerConfig.demo(), BUNDLED / "run.jsonl", given),
     ],
-    ids=repr,
 )
 def test_a_value_in_the_code_is_that_value(value: Any) -> None:
     listing = Listing()

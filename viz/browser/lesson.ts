@@ -2,6 +2,7 @@
 // is right, as viz/lessons/grading.py has it.
 
 import { readNumbers } from "./core/numbers.ts";
+import { SPECIAL } from "./core/text.ts";
 
 interface Key { // as `_answer` of viz/site/lesson_page.py writes it
   answer: string; // as it is shown; "" of a card without a question
@@ -10,10 +11,11 @@ interface Key { // as `_answer` of viz/site/lesson_page.py writes it
   tolerance: number;
 }
 
-/** Get a word as it is compared: without quotation marks, backticks, `·` and the case. */
+/** Get a word as it is compared: without quotation marks, backticks, `·` and the case. Pictures
+ * name `<s>` and `</s>` in words. */
 function plain(text: string) {
   const word = text.trim().replace(/^[“”„"'‘’·`]+|[“”„"'‘’·`]+$/g, "").toLowerCase();
-  return /[\p{L}\p{N}]/u.test(word) ? word : text.trim();
+  return /[\p{L}\p{N}]/u.test(word) ? SPECIAL.get(word) ?? word : text.trim();
 }
 
 function isRight(given: string, { answer, right, value, tolerance }: Key): boolean {

@@ -34,6 +34,9 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     return Answer(measure.text(value), value)
 
 
+_NAMES = {"<s>": "start", "</s>": "end"}
+
+
 def is_right(card: Card, given: str, answer: Answer) -> bool:
     """Return whether an answer is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
@@ -54,9 +57,12 @@ def missing(card: Card, given: str) -> Literal["", "blank", "number"]:
 
 
 def plain(text: str) -> str:
-    """Return a word as it is compared: without quotation marks, backticks, `·` and the case."""
+    """Return a word as it is compared: without quotation marks, backticks, `·` and the case.
+
+    Pictures name `<s>` *start* and `</s>` *end*: either name is right.
+    """
     stripped = text.strip().strip("“”„\"'‘’·`").casefold()
-    return stripped if has_letter(stripped) else text.strip()
+    return _NAMES.get(stripped, stripped) if has_letter(stripped) else text.strip()
 
 
 def in_language(answer: Answer, language: Language) -> str:

@@ -35,7 +35,7 @@ _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""
 _BLANK = re.compile(r"\{(?!answer\})[^{}]*\}")
-_PROGRESS = ("lesson", "card", "answers", "class", "present")
+_PROGRESS = ("lesson", "card", "answers", "class", "present", "minutes", "locked")
 """Names in a copied address that are about the student's lesson, not about the view."""
 _FENCE = "---"
 _MAX_EVENTS = 200  # begins, ends and values of YAML in a card or the front matter

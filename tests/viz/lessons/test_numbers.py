@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viz.lessons import Card
-from viz.lessons.grading import Answer, is_right, missing
+from viz.lessons.grading import Answer, is_right, missing, plain
 from viz.lessons.lesson import Measurement
 from viz.lessons.numbers import read_numbers
 
@@ -41,3 +41,8 @@ def test_what_is_no_answer_is_asked_for_again():
     ]  # fmt: skip
     changed = Card("", "", 1, ask="?", answer=Measurement("changed without heads", {}, 0))
     assert missing(word, "dogs") == missing(changed, "yes") == ""
+
+
+def test_the_first_and_the_last_token_have_the_names_of_the_pictures() -> None:
+    assert plain("</s>") == plain("End")
+    assert plain("<s>") == plain("“start”") != plain("end")

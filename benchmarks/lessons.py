@@ -72,6 +72,12 @@ INSIDE = {"strongest": 4, "weight": 4, "score": 2}
 """By measure: its column in the table of one head."""
 
 
+GIVEN_BACK = 3.0
+"""Seconds until a page that redraws the card on a busy machine has given it the focus again."""
+
+IN_PANEL = "!!document.querySelector('.st-key-lesson')?.contains(document.activeElement)"
+
+
 class Stuck(HeadlightError):
     """A step that the keyboard does not reach, or that shows nothing."""
 
@@ -313,6 +319,9 @@ class Player:
         self._wait(f"!!document.querySelector({place!r})", f"{place} is not drawn")
         if most == NEAR_TABS:  # a page that redraws the card gives it the focus again
             self._wait("document.activeElement !== document.body", "nothing has the focus")
+            end = time.monotonic() + GIVEN_BACK
+            while time.monotonic() < end and not self.page.evaluate(IN_PANEL):
+                self.page.wait_for_timeout(50)
         for _ in range(most):
             if self.page.evaluate(FOCUSED, place):
                 break

@@ -195,8 +195,6 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         # a line of its own, which it shares with its label
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
         assert width > 270
-    for path in ("heads", "roles"):  # below 0.05 on an idle machine
-        assert measured(page, bundled_address, path).shift < 0.1, path
     for path in ("masks", "roles"):
         choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
         choices.nth(2).wait_for()

@@ -19,15 +19,15 @@ EXTRAS = {
 HELP = """
 import contextlib, io, json
 from headlight.__main__ import COMMANDS, main
-said = {}
+results = {}
 for name in COMMANDS:
     with contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(None):
         try:
             status = main([name, "--help"])
         except SystemExit as ended:
             status = ended.code
-    said[name] = status, errors.getvalue()
-print(json.dumps(said))
+    results[name] = status, errors.getvalue()
+print(json.dumps(results))
 """
 PAGES = """
 import importlib, pkgutil, viz.pages

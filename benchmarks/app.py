@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
-from benchmarks.made_trace import made_trace
 from benchmarks.notebook import bertviz
 from benchmarks.server import served
+from tests.made_trace import made_trace
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 from viz.app.models.menu import CHECKPOINT_VARIABLE

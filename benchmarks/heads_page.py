@@ -5,7 +5,7 @@ The URL says how large: `?n=128&N=6&h=8`. The button takes other arrays of the s
 
 import streamlit as st
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from viz.app.sentence import sentence_bar
 from viz.app.served import style_sheet
 from viz.pages.heads.page import show_trace

@@ -34,7 +34,7 @@ LESSONS = sorted(BUNDLED_LESSONS.glob("*.md"))
 
 
 @pytest.mark.slow
-@bounds.examples(15, 2_000)
+@bounds.examples(8, 2_000)
 @given(FILE_TEXTS | st.binary(max_size=300))
 def test_a_text_is_a_lesson_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "lesson.md"

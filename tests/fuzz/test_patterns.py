@@ -103,7 +103,7 @@ def test_a_limit_counts_the_time_of_a_core_and_no_wait(
         matching_rows(*measured, LinePatterns(source="a"))
 
 
-@examples(15, 20_000)
+@examples(8, 20_000)
 @given(pattern=HOSTILE)
 def test_no_pattern_holds_or_ends_the_server(
     measured: tuple[Translator, MeasuredLines], pattern: str

@@ -28,7 +28,7 @@ STEPS = {
     ),
     "firefox": Step("Tab.open", ["--pages", "schedule"], {"time": AT_ONCE}),
     "frames": Step("_played", ["--rounds", "1"], {"PLAYED": 50}),
-    "layout": Step("_rest", ["tour.en"]),
+    "layout": Step("measure", ["tour.en"]),  # test_lessons.py lets it measure
     "lessons": Step("Player._press", ["tour.en"]),
     "pages": Step(
         "_seconds", ["--clicks", "1"], {"CONTROLS": SCHEDULE, "QUIET": SOON, "WAIT": 100}

@@ -80,7 +80,7 @@ def measured(page: "Page", address: str, path: str) -> FirstView:
     boxes: list[Any] = []
     before = None
     while boxes != before:  # a chart is fitted to the width a moment after it has come
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(150)
         parts = [part for place in places for part in place.all()]
         before, boxes = boxes, [box for part in parts if (box := part.bounding_box())]
     tops, feet = [box["y"] for box in boxes], [box["y"] + box["height"] for box in boxes]

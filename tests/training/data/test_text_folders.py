@@ -215,10 +215,10 @@ def test_an_error_in_a_csv_names_the_line_where_it_begins(
 
 @pytest.mark.slow
 def test_line_feeds_in_cells_are_read_once(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv").write_text(('"' + "\n" * 99_000 + '"\tb\n') * 40)
+    (tmp_path / "train.tsv").write_text(('"' + "\n" * 99_000 + '"\tb\n') * 10)
     began = time.process_time()
-    assert len(text_folders.DataFolder(tmp_path).read()) == 40
-    assert time.process_time() - began < 20  # it took minutes
+    assert len(text_folders.DataFolder(tmp_path).read()) == 10
+    assert time.process_time() - began < 5  # it took minutes
 
 
 @pytest.mark.parametrize(

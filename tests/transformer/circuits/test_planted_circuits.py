@@ -21,8 +21,7 @@ from tests.transformer.circuits.planted_circuits import (
     WRITES_BEFORE,
     planted_case,
 )
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.circuits.dictionary import mean_memories, read_dictionary
+from transformer.analysis.heads.head import Head
 from transformer.circuits.edges import Circuit, patch_strongest
 from transformer.circuits.score import split_scores
 from transformer.circuits.writing import (
@@ -80,16 +79,6 @@ def test_the_score_beyond_the_mean_comes_from_what_was_planted(
     assert split.scores == pytest.approx([rest.scores[key], rest.scores.mean()])
 
 
-def test_a_constant_under_every_key_is_the_largest_part_of_a_score_and_of_no_difference(
-    planted: Case,
-) -> None:
-    split = split_scores(planted.model, planted.trace, BY_PLACE_AND_CONSTANT, STEP, [3, 2])
-    first, second = largest(split.values[0])
-    assert split.values[0].max() == pytest.approx(40, abs=0.1)
-    assert (split.query_writers[first].part, split.key_writers[second].part) == ("biases",) * 2
-    assert abs(split.difference[first, second]) < 0.01
-
-
 def test_of_a_head_of_zeros_every_part_is_0(planted: Case) -> None:
     for head in EMPTY:
         split = split_scores(planted.model, planted.trace, head, STEP, [1], mean_over=range(5))
@@ -120,38 +109,6 @@ def test_each_head_writes_what_it_was_given(planted: Case) -> None:
     assert {head for head, score in scores.items() if score > 0.9} == {INDUCTION, BY_QUERY}
     assert scores[INDUCTION] == copying_score(model, INDUCTION)
     assert {head for head, score in scores.items() if np.isnan(score)} == {*EMPTY[:2]}
-
-
-def test_a_dictionary_is_read_from_its_head_alone(planted: Case) -> None:
-    lines = [list(DICTIONARY), list(DICTIONARY)[::-1]]
-    memories = mean_memories(planted.model, lines)
-    held = {
-        head: np.mean([
-            best == DICTIONARY[piece]
-            for piece, (best, *_) in zip(*_entries(planted.model, head, memories), strict=True)
-        ])
-        for head in all_heads(planted.model.config)
-        if head.kind == "cross"
-    }  # fmt: skip
-    assert held.pop(TRANSLATES) == 1
-    assert max(held.values()) < 0.5
-
-
-def _entries(model, head, memories):
-    entries, _ = read_dictionary(model, head, memories)
-    return tuple(memories), entries.tolist()
-
-
-def test_the_strongest_edge_is_that_of_the_circuit_and_patching_it_agrees(planted: Case) -> None:
-    circuit = Circuit(planted.model, planted.trace, STEP, OTHER)
-    attributed = circuit.attributed()
-    strongest = sorted(attributed, key=lambda edge: -abs(attributed[edge]))
-    to_keys = [edge for edge in strongest if edge.reader == INDUCTION and edge.input == "k"]
-    assert to_keys[0].writer.head == WRITES_BEFORE
-    assert to_keys[0] == strongest[0]
-    lost = circuit.patched(strongest)
-    assert lost[0] == max(lost)
-    assert lost[0] > 5 * np.median(np.abs(lost))
 
 
 def test_an_edge_that_is_patched_is_the_model_without_that_part(planted: Case) -> None:

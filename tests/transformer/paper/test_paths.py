@@ -4,8 +4,6 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 from transformer.paper import paths
 from transformer.paper.costs import LAYERS, RECURRENT, RESTRICTED, Sizes
@@ -67,24 +65,6 @@ def test_the_papers_orders_of_growth() -> None:
         1093,
     ]  # (n-1)/(k-1)
     assert longest_path(RESTRICTED, 64 + 32 * 5, some) == 6
-
-
-@pytest.mark.parametrize("dilated", [True, False])
-def test_a_gradient_takes_as_many_convolutions_as_counted(dilated: bool) -> None:
-    """Kernels of ones that see their position and those before it, as torch computes them."""
-    n, k = 20, 3
-    layer = "convolutional" if dilated else CONTIGUOUS
-    x = torch.zeros(1, 1, n, dtype=torch.float64, requires_grad=True)
-    signal, step = x, 0
-    while True:
-        dilation = k**step if dilated else 1
-        padded = nn.functional.pad(signal, ((k - 1) * dilation, 0))
-        kernel = torch.ones(1, 1, k, dtype=torch.float64)
-        signal, step = nn.functional.conv1d(padded, kernel, dilation=dilation), step + 1
-        (gradient,) = torch.autograd.grad(signal[0, 0, -1], x, retain_graph=True)
-        if gradient[0, 0, 0] > 0:
-            break
-    assert step == longest_path(layer, n, sizes(k))
 
 
 def test_each_window_of_restricted_attention_has_r_positions() -> None:

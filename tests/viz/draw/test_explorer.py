@@ -6,7 +6,7 @@ import gzip
 import numpy as np
 import pytest
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from tests.viz.draw.message import unpacked_message
 from transformer import AttentionTrace, InputError, Kind
 from transformer.analysis.lenses import lens_trace

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from tests.viz.draw.message import decode
 from tests.viz.planted_trace import planted, planted_at
 from transformer import KINDS

@@ -28,6 +28,7 @@ from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import format_rate, paper_rate
 from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
+from viz.lessons.wording import slips
 from viz.pages import masks, positions, roles, training
 from viz.pages.inside import circuits
 from viz.pages.roles import edges, pieces
@@ -284,8 +285,9 @@ def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name:
         for field, value in parse_qsl(urlsplit(asked.view.url).query):
             assert VALUES[field](value), f"{asked.title}: {field}"
     own = sentence(lesson.sentence).trace
-    for card, _, answer, problem in grading.answer_key(lesson, bundled(), own):
+    for card, measured, answer, problem in grading.answer_key(lesson, bundled(), own):
         assert not problem
+        assert [*slips(card, measured)] == []  # it names words, rows and heads that are there
         assert answer is not None
         assert grading.is_right(card, answer.text, answer)
         assert card.ask

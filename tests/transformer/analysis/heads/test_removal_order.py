@@ -79,8 +79,8 @@ def test_of_equal_heads_the_first_by_number_is_taken(
 
 SENTENCES = {
     # a saturated head without a gradient costs most: decoder L2 H3
-    "en": ["A street musician plays the accordion near the fountain.", "Nobody saw the old bus."],
-    "de": ["Ein Mann spielt am Brunnen Akkordeon.", "Niemand hat den alten Bus gesehen."],
+    "en": ["A street musician plays the accordion near the fountain."],
+    "de": ["Niemand hat den alten Bus gesehen."],
 }
 
 

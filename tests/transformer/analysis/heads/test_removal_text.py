@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from transformer import InputError, Translator
 from transformer.analysis.heads import head, removal_text
 from transformer.analysis.heads.effect import fitting_removals, painted_map

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,24 +157,6 @@ def test_a_decoder_alone_in_a_forward_pass() -> None:
     assert read_back(trace, "decoder_self") == (1, 3, "▁t13", "▁t12")
 
 
-def test_a_decoder_that_sees_ahead_is_one_where_that_is_asked_for() -> None:
-    maps = per_layer([rows(2, 2, 4, 4, seed=1)])
-    for kind in ("encoder_self", "decoder_self"):
-        trace = AttentionTrace.from_huggingface({"attentions": maps}, [*"abcd"], kinds=[kind])
-        assert trace.kinds == (kind,)
-
-
-def test_a_layer_without_attention_keeps_its_number() -> None:
-    maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
-    layers = (None, maps[0], None, maps[1])
-    step = {"attentions": [layers], "sequences": [[11, 12, 13, 14, EOS]]}
-    for gaps in ({"attentions": layers}, step):  # a pass, and the only step of a generation
-        trace = AttentionTrace.from_huggingface(gaps, [11, 12, 13, 14], tokenizer=TOKENIZER)
-        assert trace.head_count("decoder_self") == (0, 4, 0, 4)
-        assert read_back(trace, "decoder_self") == (3, 3, "▁t13", "▁t12")
-        assert trace.notes[0].endswith("these layers alone: 2, 4.")
-
-
 def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
     own = per_layer([plant(rows(2, 2, 3, 3, seed=3, causal=True), (1, 0, 2, 1))])
     cross = per_layer([plant(rows(2, 2, 3, 4, seed=4), (0, 1, 1, 3))])
@@ -244,23 +226,6 @@ def test_a_prompt_may_have_a_mask_of_its_own(mask) -> None:
         made, tokenizer=TOKENIZER, decoder_attention_mask=[mask]
     )
     assert trace.decoder_tokens == ("<s>", "▁t32", "▁t33", "▁t34")
-
-
-class TwoVocabularies:
-    """A tokenizer as MarianTokenizer with `separate_vocabs` is."""
-
-    all_special_tokens = ("</s>", "<s>")
-    encoder: Final = {"</s>": 0, "<s>": 1, "▁The": 2, "▁dog": 3}
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [["</s>", "<s>", "▁Der", "▁Hund", "covid19"][id_] for id_ in ids]
-
-
-def test_each_side_is_named_by_its_own_vocabulary() -> None:
-    steps = generated([sequence([1, 2, 3, 0], 1, seed=1, source=4)])
-    trace = AttentionTrace.from_huggingface(steps, [2, 3, 4, 0], tokenizer=TwoVocabularies())
-    assert trace.source_tokens == ("▁The", "▁dog", "covid19", "</s>")
-    assert trace.target_tokens == ("▁Der", "▁Hund", "</s>")
 
 
 def prefix_in_the_cache() -> SimpleNamespace:

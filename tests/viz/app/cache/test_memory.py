@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from viz.app.cache import memory
 from viz.app.cache.memory import (
     ByteCache,

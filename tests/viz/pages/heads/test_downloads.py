@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from benchmarks.made_trace import made_trace
+from tests.made_trace import made_trace
 from tests.viz.app_test import texts
 from transformer import AttentionTrace
 from transformer.kinds import KINDS

@@ -60,7 +60,7 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs paths scaling",
+    "transformer.paper": "additive scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
     "transformer.analysis.teacher_forcing": "forced_pair",

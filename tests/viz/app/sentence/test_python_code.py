@@ -18,7 +18,6 @@ from tests.viz.app.sentence.paper_checks import (
     functions,
     read_and_edited,
     rescaled,
-    work,
 )
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
@@ -246,7 +245,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "self_attention": (work, {}),
     "additive": (functions, {"kind": "decoder"}),
     "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
     "hooks": (read_and_edited, {"hook": "z", "head": "3"}),

@@ -139,7 +139,8 @@ def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> 
     app = opened(serve, page, view, BUNDLED, " ")
     assert (NOTHING in texts(app)) == view.needs_sentence
     pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
-    assert not (pictures and view.needs_sentence)
+    # the curves of Table 1 are of no sentence
+    assert not (pictures and view.needs_sentence and page.path != "self_attention")
 
 
 def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:

@@ -102,7 +102,6 @@ _WORDS = {
     "roles": (*_HEADS, "end", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
     "training": (*_HEADS, "loss", "nat"),
-    "additive": ("head", "weight"),
     "hooks": _HEADS,
 }
 

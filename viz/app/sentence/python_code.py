@@ -24,7 +24,6 @@ TITLE = "Python for these numbers"
 _MODULES = {
     "dataclasses": "replace",
     "headlight": "KINDS AttentionTrace Translator align_both explore lenses",
-    "json": "loads",
     "pathlib": "Path",
     "training.run": "journal",
     "transformer.analysis": "attention_mass source_share",
@@ -60,7 +59,7 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive scaling",
+    "transformer.paper": "scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
     "transformer.analysis.teacher_forcing": "forced_pair",

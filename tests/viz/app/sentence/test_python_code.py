@@ -14,11 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
-from tests.viz.app.sentence.paper_checks import (
-    functions,
-    read_and_edited,
-    rescaled,
-)
+from tests.viz.app.sentence.paper_checks import read_and_edited
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
@@ -245,8 +241,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "additive": (functions, {"kind": "decoder"}),
-    "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
     "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 

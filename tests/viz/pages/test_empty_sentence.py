@@ -11,7 +11,6 @@ from viz.pages import roles
     [
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         ("inside", "at", "0"),
-        ("hooks", "hook", "q"),
     ],
 )
 def test_a_view_without_a_translation_says_so(serve, page: str, url: str, view: str) -> None:

@@ -102,7 +102,6 @@ _WORDS = {
     "roles": (*_HEADS, "end", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
     "training": (*_HEADS, "loss", "nat"),
-    "hooks": _HEADS,
 }
 
 SOURCE_SHARE_LIMITS = (

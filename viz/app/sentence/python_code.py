@@ -62,7 +62,6 @@ _MODULES = {
     "transformer.paper": "scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "forced_pair",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
     "viz.draw.palette": "COLOR",

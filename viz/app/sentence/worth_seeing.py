@@ -35,7 +35,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
     ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
-    ("hooks", ""): "Where can you read and change what the model computes?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
 }

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
-from tests.viz.app.sentence.paper_checks import read_and_edited
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
@@ -241,7 +240,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 
 

@@ -11,8 +11,8 @@ from transformer import choices, hooks
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.arrays import AnyFloats, Bools, Floats
-from transformer.config import TransformerConfig
 from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
 
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
@@ -38,20 +38,19 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
     return hook
 
 
-def rescaled(
-    config: TransformerConfig, scale: Scale, place: Head | None = None
-) -> dict[str, hooks.Hook]:
+def rescaled(model: Transformer, scale: Scale, place: Head | None = None) -> dict[str, hooks.Hook]:
     """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
 
     def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
-        d_k = config.stack(kind).d_k
+        d_k = model.config.stack(kind).d_k
         by = factor(scale, d_k) * math.sqrt(d_k)
         return f"{attention_name(kind, layer)}.hook_attn_scores", rescale(by, head)
 
     if place is not None:
         return dict([edit(*place)])
-    return dict(edit(kind, layer) for kind in KINDS for layer in range(config.stack(kind).N))
+    stacks = {kind: model.config.stack(kind) for kind in KINDS}
+    return dict(edit(kind, layer) for kind in KINDS for layer in range(stacks[kind].N))
 
 
 def softmax(scores: Floats) -> Floats:

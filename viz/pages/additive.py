@@ -6,18 +6,17 @@ from typing import get_args
 import numpy as np
 import streamlit as st
 
-from transformer.analysis import edited as edited_analysis
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.paper import additive, scaling
 from transformer.paper.additive import ADDITIVE, DOT
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
 from transformer.paper.scaling import Scale
-from viz.app import measurements
+from viz.app import edited_translation, measurements
 from viz.app.chrome import charts, explanations, fields, head_picker
-from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import Page, compute, controls, list_result, part, view
+from viz.app.view import Page, compute, controls, part, view
 from viz.draw.formatting import format_number
 from viz.draw.labels import shown_scale
 from viz.figures.scaling import DECADES, FACTORS, gradient_chart, saturation_chart, variance_chart
@@ -101,14 +100,10 @@ def scale_of_scores() -> None:
         scale: Scale = fields.menu(
             "Scale", scales, "scale_of", index=2, format_func=shown_scale, width=190
         )
-    edits = compute("edits", scaling.rescaled, model.config, scale)
+    edits = compute("edits", scaling.rescaled, model, scale)
     edited = compute("edited", sublayer_values, model, bar.trace, place.kind, place.layer, edits)
     name = f"{shown_scale(scale)} in every head"
-    new = edited_translation.show(bar.translator, bar.translation, edits, name)
-    if new is not None:
-        search = python_code.search_arguments(sentence_bar.settings())
-        result, translate = (new.text, new.log_prob), edited_analysis.edited_translation
-        list_result("translation", result, translate, bar.translator, bar.trace, edits, **search)
+    edited_translation.show(bar, edits, name)
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key=PICTURE):
         maps = {"as in the paper": values.weights, name: edited.weights}

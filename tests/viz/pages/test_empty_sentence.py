@@ -10,7 +10,6 @@ from viz.pages import roles
     ("page", "url", "view"),
     [
         *(("roles", "roles_view", view) for view in roles.VIEWS),
-        ("inside", "at", "0"),
     ],
 )
 def test_a_view_without_a_translation_says_so(serve, page: str, url: str, view: str) -> None:

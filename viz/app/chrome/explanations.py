@@ -98,7 +98,6 @@ _WORDS = {
     "bar": ("log probability", "subword"),
     "translate": (*_HEADS, "beam", "alignment error"),
     "heads": (*_HEADS, "lens", "entropy", "end"),
-    "inside": (*_HEADS, "entropy", "end"),
     "roles": (*_HEADS, "end", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
     "training": (*_HEADS, "loss", "nat"),

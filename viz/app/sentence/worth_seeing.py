@@ -23,7 +23,6 @@ LONGEST = 100
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("heads", ""): "Where does each head look?",
-    ("inside", ""): "How does a head compute its weights?",
     ("roles", navigation.ROLES): "What does each head do most?",
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",

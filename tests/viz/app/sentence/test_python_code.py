@@ -92,24 +92,6 @@ def compared(app: AppTest, values: Values) -> None:
         assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
 
 
-def inside(app: AppTest, values: Values) -> None:
-    (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    for name in ("scaled", "weights", "z", "normalised"):
-        close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
-    parts, cells = values["Why here: the score, split"].melt(), frames(app, 0)[0]
-    assert [*parts["variable"]] == [*cells["key"]]
-    close(parts["value"], cells["value"])
-    raised = np.sort(values["What it writes"])
-    table = app.table[0].value
-    close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)
-    close(-raised[: len(table)], table["down by"].astype(float), 0.006)
-    if "Copying score" in values:
-        (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
-        assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
-    if "Translation" in values:
-        assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
-
-
 def corpus_roles(app: AppTest, values: Values) -> None:
     measured = values["Every measure"]
     shown_table = app.table[0].value
@@ -212,15 +194,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
     "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
-    "inside": (inside, {"layer": "2", "head": "3"}),
-    "inside scaled": (
-        inside,
-        {"scale_of": "none", "kind": "encoder", "score": "one key"},
-    ),
-    "inside difference": (
-        inside,
-        {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
-    ),
     "roles": (corpus_roles, {}),
     "roles removed": (
         removal,

@@ -1,4 +1,4 @@
-"""What CTranslate2 computes on an exported folder is what the checkpoint computes."""
+"""Folders for CTranslate2: it computes on them what the checkpoint computes."""
 
 import builtins
 import importlib

@@ -100,7 +100,6 @@ _WORDS = {
     "heads": (*_HEADS, "lens", "entropy", "end"),
     "inside": (*_HEADS, "entropy", "end"),
     "roles": (*_HEADS, "end", "loss", "nat"),
-    "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
     "training": (*_HEADS, "loss", "nat"),
     "self_attention": ("subword",),
     "additive": ("head", "weight"),

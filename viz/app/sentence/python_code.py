@@ -30,21 +30,11 @@ _MODULES = {
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
     "transformer.analysis.axes": "by_pieces by_words first_pieces",
-    "transformer.circuits.dictionary": "copying_table dictionaries_table entries_table "
-    "measure_dictionaries",
     "transformer.circuits.edges": "Circuit patch_strongest strongest_edges",
     "transformer.circuits.key_norms": "key_norms",
-    "transformer.circuits.pairs": "BUNDLED_PAIRS Site effects_table measure_pairs "
-    "pairs_table read_pairs",
     "transformer.corpus": "head_report result_file",
-    "transformer.corpus.comparison": "compared_heads compared_sentences quality_changes",
-    "transformer.corpus.head_tokens": "head_tokens",
-    "transformer.corpus.measured": "head_means heads_table sentences_table",
-    "transformer.corpus.measuring": "measure_lines trace_of",
-    "transformer.corpus.removal": "changes_table lines_without summarise_removal",
-    "transformer.corpus.search": "LinePatterns deciles matching_rows",
+    "transformer.corpus.measuring": "trace_of",
     "transformer.corpus.similar_heads": "nearest_by_attention nearest_by_measures",
-    "transformer.corpus.token_classes": "class_weights",
     "transformer.analysis.heads.effect": "effect",
     "transformer.analysis.heads.head": "Head",
     "transformer.analysis.heads.measures": "head_distances in_shares measure summarise "
@@ -60,8 +50,6 @@ _MODULES = {
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
     "viz.draw.palette": "COLOR",
-    "viz.figures.changes": "classes_chart controls_chart lines_chart offset_histogram",
-    "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
     "viz.figures.training": "learning_rate_chart run_chart",
 }

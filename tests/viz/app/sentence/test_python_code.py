@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,7 +18,7 @@ from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
-from viz.app.links.navigation import LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
+from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
 from viz.pages.roles import edges
@@ -160,28 +159,6 @@ def forming(app: AppTest, values: Values) -> None:
     close(np.ravel(on_sinks), column(app, 1, "share"))
 
 
-def lines_table(app: AppTest, values: Values) -> None:
-    table = app.dataframe[-1].value
-    (result, *_) = (value for value in values.values() if isinstance(value, pd.DataFrame))
-    if "loss without" in result:
-        same_charts(app, {title: x for title, x in values.items() if x is not result})
-        result = result.sort_values("loss without", ascending=False, kind="stable")
-        close(result[["confidence", "loss without"]], table[["confidence", "loss without"]])
-    else:
-        close(result["line"][: len(table)], table["line"])
-
-
-def corpus_head(app: AppTest, values: Values) -> None:
-    tenths = values["A line of each tenth of loss without"]
-    maps = values["Small maps of these lines"]
-    sources = [text.value for text in app.text]
-    assert all(pair.source in sources for pair, _ in tenths)
-    for chart, weights in enumerate(maps):
-        close(weights.ravel(), column(app, chart, "weight"))
-    tokens = values["Tokens and pairs with the most weight"]
-    close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
-
-
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "translate": (translate, {"where_from": "true"}),
     "translate almost": (translate_more, {"translate_view": "Almost written"}),
@@ -201,16 +178,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
     "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
-    "corpus": (lines_table, {}),
-    "corpus head": (corpus_head, {"corpus_view": ONE_HEAD}),
-    "corpus search": (
-        lines_table,
-        {
-            "corpus_view": SEARCH,
-            "search_by": "this head: diagonal",
-            "match_source": "^A.*(dog|man)",
-        },
-    ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
 }

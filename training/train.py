@@ -1,10 +1,9 @@
-"""python -m training.train: from parallel text to a checkpoint."""
+"""headlight train: from parallel text to a checkpoint."""
 
 import argparse
 import dataclasses
 import hashlib
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -149,7 +148,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
-            f"checkpoint that training.train or training.average wrote."
+            f"checkpoint that headlight train or headlight average wrote."
         )
     given = checkpoint.load(folder)
     theirs, ours = dataclasses.asdict(given.model.config), dataclasses.asdict(wanted)
@@ -264,7 +263,7 @@ def _parser() -> Parser:
         config="TOML file, or the name of a file in training/configs",
         data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
-        "training.prepare; TSV, TMX and .gz work as in training.prepare",
+        "headlight prepare; TSV, TMX and .gz work, too",
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the run")
@@ -279,7 +278,3 @@ def _parser() -> Parser:
     log = "also write the log for TensorBoard, to the folder tensorboard in --out"
     add("--tensorboard", action="store_true", help=log)
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

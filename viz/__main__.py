@@ -1,4 +1,4 @@
-"""python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
+"""headlight report: every head on a sentence, or on many, as an HTML page that needs no network."""
 
 import argparse
 import math

@@ -1,4 +1,4 @@
-"""python -m training.download: public parallel text as train.en, train.de and their like."""
+"""headlight download: public parallel text as train.en, train.de and their like."""
 
 import argparse
 import filecmp
@@ -282,6 +282,3 @@ def address(text: str) -> str:
 
 
 main = command.main(_parser, _run)
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""python -m training.evaluate aer: which map of cross-attention aligns words as people do."""
+"""headlight evaluate aer: which map of cross-attention aligns words as people do."""
 
 import argparse
 import json
@@ -139,7 +139,7 @@ def _links(name: str, settings: BothSettings) -> str:
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate aer`."""
+    """Register `headlight evaluate aer`."""
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
     parser.set_defaults(run=run)
     add_paths(

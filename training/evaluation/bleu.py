@@ -1,4 +1,4 @@
-"""python -m training.evaluate bleu: translate a held-out text, and compare with its references."""
+"""headlight evaluate bleu: translate a held-out text, and compare with its references."""
 
 import argparse
 import json
@@ -28,7 +28,7 @@ Result = dict[str, float | int | str]
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate bleu`."""
+    """Register `headlight evaluate bleu`."""
     parser = commands.add_parser("bleu", help="sacreBLEU (cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
     add_paths(parser, src="source text, one sentence per line")

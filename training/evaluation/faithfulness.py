@@ -1,4 +1,4 @@
-"""python -m training.evaluate faithfulness: does erasing say what a lens says?"""
+"""headlight evaluate faithfulness: does erasing say what a lens says?"""
 
 import argparse
 import json
@@ -75,7 +75,7 @@ class FaithfulnessReport(stored.Report):
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate faithfulness`."""
+    """Register `headlight evaluate faithfulness`."""
     parser = commands.add_parser(
         "faithfulness",
         help="test whether erasing words agrees with a lens",

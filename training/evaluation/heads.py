@@ -1,4 +1,4 @@
-"""python -m training.evaluate heads: what every head does on a corpus, and how much it matters."""
+"""headlight evaluate heads: what every head does on a corpus, and how much it matters."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ EXAMPLES_OF_A_HEAD = 3
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate heads`."""
+    """Register `headlight evaluate heads`."""
     parser = commands.add_parser(
         "heads",
         help="measure what every head does, and how important it is",

@@ -54,7 +54,7 @@ def read(folder: Path) -> TrainedRow | str:
         return f"{folder.name}/config.json: {without_paths(error)}"
     except (OSError, journal.RunLogError, ValueError, KeyError, TypeError, AttributeError):
         problem = f"{folder.name} has no config.json and run.jsonl that can be read"
-        return f"{problem}: train it again with training.train."
+        return f"{problem}: train it again with headlight train."
 
 
 def read_all(folder: Path) -> tuple[list[TrainedRow], list[str]]:

@@ -1,4 +1,4 @@
-"""python -m viz.lessons: write, check or print lessons, collect answers."""
+"""headlight lessons: write, check or print lessons, collect answers."""
 
 import argparse
 import os

@@ -37,7 +37,6 @@ _MEASURES = (
     ("bleu", "BLEU", ".2f"),
     ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
     ("chrf", "chrF", ".2f"),
-    ("comet", "COMET", ".4f"),
     ("perplexity", "perplexity", ".2f"),
 )
 """Name, words and format of each measure in a card."""

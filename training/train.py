@@ -82,9 +82,6 @@ def train(options: argparse.Namespace) -> None:
                 )
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
-            if options.tensorboard:
-                with atomic.temporary_folder() as folder:  # refused where it is not installed
-                    journal.TensorBoard(folder, 0).close()
             tables = config.to_dict()
             outcome = {
                 "--resume": resume,
@@ -104,7 +101,7 @@ def train(options: argparse.Namespace) -> None:
             vocabulary = start.tokenizer, start.folder
         folders = [dataclasses.replace(folder, codes=codes) for folder in options.data]
         data = run_data.read_run_data(prepared or folders, config, codes, vocabulary, process)
-        trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
+        trainer = Trainer(config, data, out, process)
         if start:
             trainer.start_from(start)
         texts = {
@@ -275,6 +272,4 @@ def _parser() -> Parser:
     add("--on-cpu", action="store_true", help=on_cpu)
     steps = "replaces the steps of the configuration; with fewer, the cooldown keeps its share"
     add("--steps", type=whole_number(1), help=steps)
-    log = "also write the log for TensorBoard, to the folder tensorboard in --out"
-    add("--tensorboard", action="store_true", help=log)
     return parser

@@ -152,7 +152,7 @@ def _parser() -> Parser:
 
 def _address(host: str) -> str:
     if reason := _refusal(host, 0):
-        raise argparse.ArgumentTypeError(f"'{host}' is no address of this machine: {reason}")
+        raise argparse.ArgumentTypeError(f"'{host}' is not an address of this machine: {reason}")
     if not host:  # which stands for every interface
         raise argparse.ArgumentTypeError("an address is empty: 0.0.0.0 is every interface")
     return host
@@ -160,5 +160,5 @@ def _address(host: str) -> str:
 
 def _folder(path: str) -> str:
     if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112
-        raise argparse.ArgumentTypeError(f"'{path}' is no folder")
+        raise argparse.ArgumentTypeError(f"'{path}' is not a folder")
     return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111

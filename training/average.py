@@ -79,7 +79,7 @@ def _text(path: Path) -> str:
             return read_bytes(path, MAX_OTHER_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise CheckpointError(
-            f"{path} is not UTF-8 at byte {error.start:,}: it is no text to put beside the weights."
+            f"{path} is not UTF-8 at byte {error.start:,}: put text beside the weights."
         ) from error
 
 

@@ -28,7 +28,7 @@ from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000
-_EMPTY = atomic.FolderKind("empty folder", lambda _: {})
+_EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
 

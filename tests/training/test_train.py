@@ -138,7 +138,7 @@ def test_a_run_that_cannot_be_resumed_is_left_as_it_is(tiny: TinyRun, interrupte
     (interrupted / "run.jsonl").write_text("nonsense\n")
     before = _files(interrupted)
     for seed, sentence in (
-        (1, f"Line 1 of {interrupted / 'run.jsonl'} is no record of a run"),
+        (1, f"Line 1 of {interrupted / 'run.jsonl'} is not a record of a run"),
         (2, "[training] seed was 1 when the run began and is 2 now"),
     ):
         tiny.change(seed=seed)

@@ -160,7 +160,7 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
     for number, (name, content) in enumerate(files.items()):
         path = out.with_name(name) if number else out
         if number and atomic.is_stream(out):
-            command.say(f"{name} is not written: {out} is no file that it could stand beside.")
+            command.say(f"{name} is not written: {out} is not a file that it could stand beside.")
             continue
         try:
             with errors.writing(path):

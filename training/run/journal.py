@@ -69,7 +69,7 @@ def read(path: Path) -> list[Record]:
     log = parse(_content(path, sys.maxsize))
     for number, why in log.wrong.items():
         raise RunLogError(
-            f"Line {number} of {path} is no record of a run, {why}: delete the line, or restore "
+            f"Line {number} of {path} is not a record of a run, {why}: delete the line, or restore "
             f"an earlier copy of the file."
         )
     return list(log.records)

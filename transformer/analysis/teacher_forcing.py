@@ -131,8 +131,8 @@ def _require_fitting(pieces: tuple[tokenizer.Piece, ...], side: str, vocab_size:
     for position, piece in enumerate(pieces, start=1):
         if not 0 <= piece.id < vocab_size or piece.id == PAD:
             raise errors.InputError(
-                f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
-                f"piece of this model: trace the sentence with this model."
+                f"Piece {position} of the {side} of this trace has the id {piece.id}, which is not "
+                f"a piece of this model: trace the sentence with this model."
             )
 
 

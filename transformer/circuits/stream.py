@@ -143,7 +143,7 @@ def norm_of(model: Transformer, sublayer: Sublayer) -> nn.LayerNorm:
 def linearised(norm: nn.LayerNorm, added: Tensor, parts: Tensor) -> Tensor:
     """Carry parts, `[..., position, d_model]`, through a norm whose deviation is that of `added`.
 
-    The norm's own bias is no part of the result.
+    The norm's own bias is not part of the result.
     """
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
     return (parts - parts.mean(-1, keepdim=True)) * (norm.weight / deviation)

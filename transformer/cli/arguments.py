@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         options = given[: given.index("--")] if "--" in given else given
         for word in options:
             if _NO_VALUE.fullmatch(word):
-                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
+                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is not a value")
         try:
             return super().parse_known_args(given, namespace)
         except OSError as error:  # of a path that the system does not take

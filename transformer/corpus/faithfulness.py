@@ -78,7 +78,7 @@ def random_erasing(
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
-    """List the positions of the pieces of each source word; a special token is no word."""
+    """List the positions of the pieces of each source word; a special token is not a word."""
     words: dict[int, list[int]] = {}
     for position, piece in enumerate(trace.source_pieces):
         if piece.text not in trace.special.tokens:

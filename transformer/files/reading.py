@@ -38,7 +38,7 @@ def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.
 
     Raises:
-        OSError: if it cannot be opened, is no regular file or has more than `at_most` bytes; its
+        OSError: if it cannot be opened, is not a regular file or has more than `at_most` bytes; its
             `strerror` says so.
     """
     try:
@@ -65,4 +65,4 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file, but a pipe or a device", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file, but a pipe or a device", str(path))

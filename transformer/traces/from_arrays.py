@@ -205,8 +205,8 @@ def as_array(given: Any, name: str) -> Singles:
                 array = values.astype(np.float32, copy=False)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # or a RecursionError
         raise InputError(
-            f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
-            f"in rows of equal length."
+            f"The {name} is not an array of numbers: give NumPy or torch arrays, or lists of "
+            f"numbers in rows of equal length."
         ) from error
     return array
 

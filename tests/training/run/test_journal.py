@@ -71,7 +71,7 @@ def test_a_line_that_cannot_be_meant_is_told_from_the_others(
     assert [*log.wrong] == [2]
     assert why in log.wrong[2]
     (tmp_path / "run.jsonl").write_text(f'{{"step": 1}}\n{damage}\n', "utf-8")
-    with pytest.raises(RunLogError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
+    with pytest.raises(RunLogError, match=r"Line 2 of .*run\.jsonl is not a record of a run"):
         read(tmp_path / "run.jsonl")
 
 
@@ -89,5 +89,5 @@ def test_a_log_of_anybody_is_read_up_to_a_size(tmp_path: Path) -> None:
         read_foreign(path, max_bytes=2**24, max_lines=20)
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(RunLogError, match="it is no regular file"):
+    with pytest.raises(RunLogError, match="it is not a regular file"):
         read_foreign(path, max_bytes=2**24, max_lines=20)

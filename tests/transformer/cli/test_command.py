@@ -25,7 +25,7 @@ from transformer.cli import command
 from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
 
 def body():
-    kind = FolderKind("test", lambda _: {})
+    kind = FolderKind("a test", lambda _: {})
     with temporary_folder(here / "tmp") as folder, replace_folder(here / "out", kind) as new:
         (folder / "file").write_text("half")
         (new / "file").write_text("half")

@@ -115,7 +115,7 @@ def require_loaded(translator: object) -> None:
     """Raise InputError for the folder of a model, which is easily given for its Translator."""
     if isinstance(translator, str | Path):
         raise InputError(
-            f"{quoted(str(translator))} is no Translator: give Translator.load of this folder."
+            f"{quoted(str(translator))} is not a Translator: give Translator.load of this folder."
         )
 
 
@@ -141,7 +141,7 @@ def as_rows(values: AnyFloats) -> Singles:
 def _without_residual(
     block_values: Callable[[decomposition.AttentionBlock], Tensor],
 ) -> LayerMeasure:
-    """Drop the last column of each block of cross-attention, which is no key."""
+    """Drop the last column of each block of cross-attention, which is not a key."""
     return decomposition.block_measure(
         lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
     )

@@ -148,7 +148,7 @@ def _limit() -> tuple[int, str]:
     setting = os.environ.get(MEMORY_VARIABLE, "").strip() or str(DEFAULT_MIB)
     if setting.isdecimal() and len(setting) < 12 and int(setting):
         return int(setting), ""
-    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB"
+    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is not a whole number of MiB"
     return DEFAULT_MIB, errors.one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
 
 

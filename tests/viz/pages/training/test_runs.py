@@ -155,7 +155,7 @@ def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:
     [
         ({"cross": np.full_like(planted().cross, -0.5)}, "holds no attention of a model"),
         ({"cross": np.full_like(planted().cross, np.nan)}, "is not a trace that was saved here"),
-        ({"cross": planted().cross[:0, :0]}, "is no probe of a run"),
+        ({"cross": planted().cross[:0, :0]}, "is not a probe of a run"),
     ],
 )
 def test_what_no_head_can_have_looked_at_is_refused(tmp_path, changes, why) -> None:

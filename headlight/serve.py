@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C; Streamlit reads `.streamlit/config.toml` beside the app's script."""
     options, for_streamlit = _parser().parse_known_args(arguments)
     # without `run`: Streamlit, and the parent of several processes, take the signals themselves
-    return command.guarded(NAME, lambda: _serve(options, for_streamlit))
+    return command.run_guarded(NAME, lambda: _serve(options, for_streamlit))
 
 
 def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
@@ -98,7 +98,7 @@ def _listening(host: str, place: str) -> str:
             f"Open http://localhost:{place} on this machine alone; --host 0.0.0.0 shares it in a "
             "room."
         )
-    return f"Open http://{processes.joined(host, place)} wherever that address is reached."
+    return f"Open http://{processes.join_address(host, place)} wherever that address is reached."
 
 
 def _own_address() -> str:

@@ -159,7 +159,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
 
 
 @contextmanager
-def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
+def hold_lock(path: Path, refusal: HeadlightError) -> Iterator[None]:
     """Hold a lock file, which the system frees when this process ends; a context manager."""
     lock = FileLock(path, blocking=False)
     try:
@@ -185,7 +185,7 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
         f"{out} is being trained in by another process: wait until it has finished, or choose "
         f"another --out."
     )
-    with atomic.new_folder(out), locked(lock, busy):
+    with atomic.new_folder(out), hold_lock(lock, busy):
         _check_folder(out, resume)
         yield
 

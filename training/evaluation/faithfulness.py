@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         pairs = list(zip(text.source, text.target, strict=True))
     if not pairs:
         raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    pairs = measurement.drawn(pairs, options.sentences, options.seed)
+    pairs = measurement.draw_sample(pairs, options.sentences, options.seed)
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
         try:
@@ -110,7 +110,7 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     model = translator.model
     without_each = drops_without_each_word(model, trace)
     written = len(trace.target_pieces)
-    targets = np.array(measurement.drawn(range(written), PIECES, seed))
+    targets = np.array(measurement.draw_sample(range(written), PIECES, seed))
     values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
     for name in lenses.NAMES:
         faithfulness = lens_faithfulness(translator, trace, name, without_each, targets)

@@ -93,7 +93,7 @@ def target_language(languages: Languages, sources: Iterable[str]) -> str:
     return targets.pop() if len(targets) == 1 else ""
 
 
-def drawn(items: Sequence[T], most: int, seed: int) -> list[T]:
+def draw_sample(items: Sequence[T], most: int, seed: int) -> list[T]:
     """Draw at most so many of the items with a seed, in their order."""
     count = len(items)
     rows = np.random.default_rng(seed).choice(count, min(count, most), replace=False)

@@ -104,7 +104,10 @@ def plan(records: Sequence[Record]) -> Record:
 
 
 def _content(path: Path, max_bytes: int) -> bytes:
-    with errors.reading(path.name, RunLogError), reading.opened(path, max_bytes) as (file, size):
+    with (
+        errors.reading(path.name, RunLogError),
+        reading.open_bounded(path, max_bytes) as (file, size),
+    ):
         return file.read(size)  # what a run adds at this moment comes with the next look
 
 

@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
         text = self.format_help()
-        if status := command.guarded(self.prog, lambda: print(text, end="", file=file)):
+        if status := command.run_guarded(self.prog, lambda: print(text, end="", file=file)):
             self.exit(status)
 
     def error(self, message: str) -> NoReturn:

@@ -17,8 +17,8 @@ POINTER_ADVICE = "is a pointer of Git LFS and not the file itself; run git lfs p
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """Read the content of a regular file of at most so many bytes, or raise OSError as `opened`."""
-    with opened(path, at_most) as (file, size):
+    """Read a regular file of at most so many bytes, or raise OSError as `open_bounded`."""
+    with open_bounded(path, at_most) as (file, size):
         content = file.read(size + 1)
         if len(content) != size:
             raise OSError(errno.EIO, "its size changed while it was read", str(path))
@@ -26,13 +26,13 @@ def read_bytes(path: Path, at_most: int) -> bytes:
 
 
 def sha256_of(path: Path, at_most: int) -> str:
-    """Compute the checksum of a regular file, not held in memory, or raise OSError as `opened`."""
-    with opened(path, at_most) as (file, _):
+    """Compute the checksum of a file, not held in memory, or raise OSError as `open_bounded`."""
+    with open_bounded(path, at_most) as (file, _):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
+def open_bounded(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
     """Open a regular file; yield it with its size in bytes. A context manager.
 
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.

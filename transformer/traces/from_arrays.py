@@ -80,7 +80,7 @@ def fields_of_arrays(
         sources = external_tokens.pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
         both = (*layers.get("encoder_self", ()), *layers.get("cross", ()))
-        sources = external_tokens.numbered(both[0].shape[2] if both else 0)
+        sources = external_tokens.number_positions(both[0].shape[2] if both else 0)
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(layers, sources, targets, decoders)
     if options.normalized:

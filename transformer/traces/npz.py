@@ -168,7 +168,7 @@ def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str
         TooLargeError: if it unpacks to more than `max_bytes`.
         ValueError: if it is damaged or holds other arrays; or another error of NumPy or zipfile.
     """
-    with reading.opened(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
+    with reading.open_bounded(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
         members = {name: archive.getinfo(f"{name}.npy") for name in names}
         # zipfile unpacks no more of a member than its entry says
         size = sum(member.file_size for member in members.values())

@@ -26,8 +26,8 @@ from viz.lessons.answers import (
     Answers,
     answers_table,
     card_summaries,
+    find_outdated,
     misfit,
-    outdated,
     read_answers,
 )
 from viz.lessons.grading import answer_key
@@ -127,7 +127,7 @@ def _collect(options: argparse.Namespace) -> int:
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
         taken = {file: answers for file, answers in files.items() if not wrong[file]}
-        for file, other in list(outdated(taken)):
+        for file, other in list(find_outdated(taken)):
             command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
             del taken[file]
         for file, answers in taken.items():

@@ -130,7 +130,7 @@ def misfit(answers: Answers, lesson: Lesson) -> str:
     return ""
 
 
-def outdated(files: Mapping[Path, Answers]) -> Iterator[tuple[Path, Path]]:
+def find_outdated(files: Mapping[Path, Answers]) -> Iterator[tuple[Path, Path]]:
     """Yield each file that is the copy or an earlier state of another, with that file."""
     others = dict(files)
     for path, answers in files.items():

@@ -81,7 +81,7 @@ def output(kind: str) -> io.TextIOWrapper | None:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("full", 2), ("pipe", 0), ("closed", 0)])
-@pytest.mark.parametrize("run", [command.run, command.guarded])
+@pytest.mark.parametrize("run", [command.run, command.run_guarded])
 def test_output_that_takes_nothing(monkeypatch, capsys, kind, status, run):
     stream = output(kind)
     monkeypatch.setattr("sys.stdout", stream)

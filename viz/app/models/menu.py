@@ -155,7 +155,7 @@ def _limit() -> tuple[int, str]:
 def _read(folder: Path, progress: teacher_forcing.Progress) -> Translator:
     """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
-    with suppress(OSError), reading.opened(weights_file(folder), MAX_BYTES) as (file, size):
+    with suppress(OSError), reading.open_bounded(weights_file(folder), MAX_BYTES) as (file, size):
         # the system keeps what was read: the second time takes a few hundredths of a second
         for done in range(0, size, _CHUNK):
             progress(done, size + size // 4)  # the rest is for what follows

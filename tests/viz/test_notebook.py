@@ -299,5 +299,5 @@ def test_an_svg_follows_its_options_and_is_a_file_whatever_the_tokens(translator
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
-    with pytest.raises(InputError, match="no attention trace but 'list'"):
+    with pytest.raises(InputError, match="not an attention trace but 'list'"):
         notebook.explore([planted()])

@@ -127,10 +127,10 @@ NAN = float("nan")
     ("values", "message"),
     [
         (("self", 0, 0), "kind = 'self' does not exist: choose one of"),
-        (("cross", -1, 0), "A layer counts from 0"),
+        (("cross", -1, 0), "is not the number of a layer"),
         (("cross", 0, 0, "off"), "does not exist: choose one of zero"),
         (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
-        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "not a number from 0 to 1"),
         (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
         (("cross", 0, 0, "rows", None, ((0, ()),), (1, 1)), "Rows, each with a key, are given"),
     ],

@@ -3,14 +3,13 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import additive, roles
+from viz.pages import additive
 
 
 @pytest.mark.parametrize(
     ("page", "url", "view"),
     [
         *(("additive", "additive_view", view) for view in additive.VIEWS),
-        *(("roles", "roles_view", view) for view in roles.VIEWS),
         ("inside", "at", "0"),
         ("hooks", "hook", "q"),
     ],

@@ -24,10 +24,6 @@ LONGEST = 100
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("heads", ""): "Where does each head look?",
     ("inside", ""): "How does a head compute its weights?",
-    ("roles", navigation.ROLES): "What does each head do most?",
-    ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
-    ("roles", navigation.WHY): "What speaks for this word rather than another?",
-    ("roles", navigation.LAYERS): "What would each layer write?",
     ("self_attention", ""): "Why attention and not recurrence or convolution?",
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
     ("hooks", ""): "Where can you read and change what the model computes?",
@@ -36,7 +32,7 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
+WITH_OWN_ROW = sentence_bar.WITHOUT_SENTENCE
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 

@@ -91,7 +91,7 @@ class Listing:
         self._import("headlight", "Translator")
         self._lines.append(f"{name} = {python_code.load_call(offered)}")
         key = cached_results.identity(translator)
-        for part in ("", ".model", ".model.config"):
+        for part in ("", ".model", ".model.config", ".target_tokenizer"):
             known = attrgetter(part[1:])(translator) if part else translator
             self._know(known, Written(f"{name}{part}", (part, key)))
 
@@ -187,8 +187,10 @@ class Listing:
         if path.is_relative_to(installed.ASSETS):
             name = self._import("transformer.files.installed", "ASSETS")
             code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
-        elif (opened := sentence_bar.opened()) and path.parent == opened.translator.folder:
-            code = f"{self._written(opened.translator).code}.folder / {path.name!r}"
+        elif (opened := sentence_bar.opened()) and path.is_relative_to(opened.translator.folder):
+            folder = f"{self._written(opened.translator).code}.folder"
+            parts = path.relative_to(opened.translator.folder).parts
+            code = " / ".join([folder, *map(repr, parts)])
         else:  # whose folder is the server's
             code = f"{self._import('pathlib', 'Path')}({path.name!r})"
         files = sorted(path.rglob("*")) if path.is_dir() else [path]

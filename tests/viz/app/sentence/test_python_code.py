@@ -24,10 +24,7 @@ from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
-from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
 from viz.app.sentence.python_code import code_block, trace_call
-from viz.draw.labels import role_name
-from viz.pages.roles import edges
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
 pytestmark = pytest.mark.usefixtures("one_bundled_model", "_short")  # each block loads it
@@ -115,63 +112,6 @@ def inside(app: AppTest, values: Values) -> None:
         assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
 
 
-def corpus_roles(app: AppTest, values: Values) -> None:
-    measured = values["Every measure"]
-    shown_table = app.table[0].value
-    names = [role_name(name, "cross") for name in measured]
-    assert shown_table["measure"].tolist() == names
-    for (_, distance), button in zip(
-        [
-            *values["Heads like this one, by these measures"],
-            *values["Heads like this one, by where they look in this sentence"],
-        ],
-        [button for button in app.button if str(button.key).startswith("similar-")],
-        strict=True,
-    ):
-        assert button.label.endswith(f" {distance:.2f}")
-
-
-def removal(app: AppTest, values: Values) -> None:
-    (maps,) = (value for title, value in values.items() if title.endswith("before and after"))
-    close(maps[1], shown(app, "attention_map", "weights"))
-    before, after = values["The original translation, word by word"]
-    words = frames(app, 0)[0]
-    close([before, after], [words["before"], words["with heads removed"]])
-    largest = max(kind.max() for kind in values["Where attention changed most"].values())
-    assert any(button.label.endswith(f" {largest:.2f}") for button in app.button)
-    curve = values["Remove by importance"]
-    points = next(iter(curve.values())).points
-    close([point.bleu.value for point in points], column(app, 1, "value", 0))
-
-
-def why(app: AppTest, values: Values) -> None:
-    gradient, erased, heads, own, patched = values.values()
-    for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
-        close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
-    table = app.dataframe[0].value
-    close(patched.attributed, table[edges.ATTRIBUTED])
-    close(patched.lost, table[edges.PATCHED])
-    assert patched.hold.tolist() == table[edges.HOLDS].tolist()
-
-
-def layers(app: AppTest, values: Values) -> None:
-    table, parts, by_head, shares, norms, readings = values.values()
-    tops = [
-        html.proto.body
-        for html in app.get("html")
-        if "What each layer would write" in html.proto.body
-    ]
-    assert f"{table.written[-1, -1]:.2f}" in tops[0]
-    close([*parts.values()], column(app, 0, "value")[:-1])
-    for chart, heads in enumerate(by_head.values(), start=1):
-        close(heads.ravel(), column(app, chart, "value"))
-    close(shares.T.ravel(), column(app, 3, "share"))
-    for chart, drawn in enumerate(norms.values(), start=4):
-        close(drawn.norms.ravel(), column(app, chart, "norm"))
-        close(drawn.received.ravel(), column(app, chart, "received"))
-    assert len(readings) == 7
-
-
 def forming(app: AppTest, values: Values) -> None:
     meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
@@ -204,13 +144,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
         inside,
         {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
     ),
-    "roles": (corpus_roles, {}),
-    "roles removed": (
-        removal,
-        {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
-    ),
-    "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
-    "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "self_attention": (work, {}),

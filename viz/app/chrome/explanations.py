@@ -97,7 +97,6 @@ _HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
 _WORDS = {
     "bar": ("log probability", "subword"),
     "translate": (*_HEADS, "beam", "alignment error"),
-    "heads": (*_HEADS, "lens", "entropy", "end"),
     "inside": (*_HEADS, "entropy", "end"),
     "training": (*_HEADS, "loss", "nat"),
     "self_attention": ("subword",),

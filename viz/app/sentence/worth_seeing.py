@@ -22,7 +22,6 @@ LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
-    ("heads", ""): "Where does each head look?",
     ("inside", ""): "How does a head compute its weights?",
     ("self_attention", ""): "Why attention and not recurrence or convolution?",
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",

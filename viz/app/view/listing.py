@@ -80,9 +80,11 @@ class Listing:
             raise ValueError(f"The code under the view has two things named {name!r}.")
         self.values[name] = result
         self._lines.append(f"{name} = {call.code}")
-        self._know(result, Written(name, call.key))
-        for field in _fields(result):
-            self._know(getattr(result, field), Written(f"{name}.{field}", (call.key, field)))
+        self._know_whole(result, Written(name, call.key))
+
+    def add_call(self, call: Written) -> None:
+        """List a call whose result has no name."""
+        self._lines.append(call.code)
 
     def add_model(self, name: str, offered: str, translator: Translator) -> None:
         """List a model, named as in the menu of models."""
@@ -104,6 +106,13 @@ class Listing:
             f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
         ]
         return "\n".join([*imports, "", *self._lines])
+
+    def _know_whole(self, value: object, written: Written) -> None:
+        """Know a value and all its fields."""
+        self._know(value, written)
+        for field in _fields(value):
+            part = Written(f"{written.code}.{field}", (written.key, field))
+            self._know_whole(getattr(value, field), part)
 
     def _know(self, value: object, written: Written) -> Written:
         # the same number or word can come from elsewhere
@@ -178,7 +187,7 @@ class Listing:
             if value is not sentence_bar.drawn_from().trace:
                 return call
             self._lines.append(f"trace = {call.code}")
-            return self._know(value, Written("trace", call.key))
+            self._know_whole(value, Written("trace", call.key))
         if id(value) not in self._known:
             raise TypeError("The call has a model that is not the sentence bar's.")
         return self._known[id(value)][1]

@@ -19,8 +19,7 @@ from tests.viz.app.sentence.paper_checks import (
     rescaled,
     work,
 )
-from tests.viz.draw.message import decode
-from tests.viz.pages.reading import blocks, computed, frames, message, metrics
+from tests.viz.pages.reading import blocks, computed, frames, message
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
@@ -70,30 +69,6 @@ def open_map(app: AppTest, values: Values) -> None:
     close(map_values(figure), shown(app, "attention_map", "weights"))
 
 
-def head(app: AppTest, values: Values) -> None:
-    open_map(app, values)
-    entropy = values["Entropy, largest weight, offset"].entropy
-    assert metrics(app)["Entropy"] == f"{entropy:.2f} bits"
-    if "Words under the maps" in values:  # a step has the words of its own rows
-        named = message(app, "head_grid")[0]["parts"][0]["roles"]
-        roles = values["Words under the maps"]
-        assert [[*map(bool, layer)] for layer in roles] == [[*map(bool, layer)] for layer in named]
-
-
-def compared(app: AppTest, values: Values) -> None:
-    pictures = [decode(element.proto.bytes) for element in app.get("bidi_component")]
-    maps = [
-        arrays["weights"] for plain, arrays in pictures if plain["component"] == "attention_map"
-    ]
-    titles = [title for title in values if re.match(r"L\d H\d", title)]
-    for title, weights in zip(titles, maps, strict=False):
-        close(map_values(values[title]), weights)
-    if "First minus second" in values:
-        close(values["First minus second"], maps[2])
-        largest = values["Where the two lenses disagree most"].max()
-        assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
-
-
 def inside(app: AppTest, values: Values) -> None:
     (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
     for name in ("scaled", "weights", "z", "normalised"):
@@ -132,9 +107,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
         open_map,
         {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},
     ),
-    "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
-    "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
-    "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
     "inside": (inside, {"layer": "2", "head": "3"}),
     "inside scaled": (
         inside,
@@ -177,13 +149,3 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
     translator = SimpleNamespace(trace=lambda text, target: (text, target))
     exec(code, namespace := {"translator": translator})
     assert namespace["result"] == (HOSTILE, ['▁"""', "\\'", "</s>"])
-
-
-def test_another_model_is_loaded_by_its_folder_alone(serve, trained_folder, monkeypatch) -> None:
-    monkeypatch.chdir(trained_folder.parent)
-    app = serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
-    code = blocks(app)
-    for text in code.values():
-        assert f"Translator.load({trained_folder.name!r})" in text
-        assert str(trained_folder.parent) not in text
-    head(app, {title: computed(text) for title, text in code.items()})

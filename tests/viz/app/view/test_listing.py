@@ -94,6 +94,11 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
         {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
     ),
     ("roles", {"roles_view": WHY, "patch_edges": "true", "why_heads": "direct logits"}),
+    ("heads", {"layer": "2", "head": "3", "lens": "norms", "words": "true", "sort": "entropy"}),
+    ("heads", {"layer": "mean", "head": "mean", "without_sinks": "true", "kind": "encoder"}),
+    ("heads", {"view": "compare", "with": "another lens"}),
+    ("heads", {"view": "compare", "with": "another sentence"}),
+    ("heads", {"view": "compare", "with": "another model", "model2": "bundled-de-en"}),
     ("roles", {"roles_view": LAYERS, "encoder_layers": "true", "written": "3", "beam": "1"}),
 ]
 """Pages, and choices of theirs that neither the first visit nor the bounds have."""
@@ -224,3 +229,14 @@ def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:
         listing.add("number", listing.call(same, ("b", 1), {}), "B")
     with pytest.raises(TypeError, match="ndarray"):
         listing.call(same, (np.zeros(2), 1), {})
+
+
+def test_another_model_is_loaded_by_its_folder_alone(
+    serve, listed, trained_folder, monkeypatch
+) -> None:
+    monkeypatch.chdir(trained_folder.parent)
+    serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
+    ((source, values),) = listed
+    assert f"Translator.load({trained_folder.name!r})" in source
+    assert str(trained_folder.parent) not in source
+    check(source, values)

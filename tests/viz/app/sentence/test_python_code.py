@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, shown
-from tests.viz.pages.reading import blocks, message
+from tests.viz.pages.reading import blocks, computed, message
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED

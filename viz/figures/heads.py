@@ -19,7 +19,7 @@ from transformer import errors, kinds, trace
 from transformer.text.languages import Languages
 from transformer.traces import from_arrays
 from viz.draw import palette, wire
-from viz.draw.labels import axis_titles, head_name, token_names
+from viz.draw.labels import axis_titles, display_tokens, head_name
 from viz.figures.axes import OLIVE, PALE, PURPLE, word_axis
 from viz.figures.forms import tips
 
@@ -120,7 +120,7 @@ def head_bars(
         raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
     wire.check(drawn[None], trace.Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
     # a token may occur twice, so the axis counts positions and its labels name the tokens
-    tokens = token_names(keys)
+    tokens = display_tokens(keys)
     frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
     return (
         alt.Chart(_listed(frame), height=180)
@@ -208,7 +208,7 @@ def _heatmap(
     weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: kinds.Kind, name: str
 ) -> go.Heatmap:
     rows, columns = (
-        np.array([escape(token) for token in token_names(axis)]) for axis in (queries, keys)
+        np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
     )
     tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
     return go.Heatmap(
@@ -231,5 +231,5 @@ def _lay_out(figure: go.Figure, width: int, height: int, top: int) -> None:
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     # by position: a word that occurs twice has two rows
-    texts = [escape(token) for token in token_names(tokens)]
+    texts = [escape(token) for token in display_tokens(tokens)]
     return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

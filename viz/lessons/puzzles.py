@@ -15,7 +15,9 @@ import numpy.typing as npt
 from transformer import KINDS, InputError, Translator, kinds
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, removed
+from transformer.config import EOS
 from transformer.paper.positions import Edit
+from transformer.text.tokenizer import SPECIAL
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, display_tokens
 from viz.lessons.measures import Sentence
 
@@ -23,7 +25,6 @@ MAX_PER_KIND = 3
 _WRONG = 3  # choices, at most
 _TRIES = 4  # questions of a kind on one sentence
 _LAYERS = 3  # in which heads are removed on one sentence
-_END = "</s>"
 _NONE = "neither"
 _WORD = re.compile(r"\w+")
 
@@ -186,8 +187,9 @@ def _ends(sentence: Sentence, names: Names) -> Values:
     """Return the weight that each word gives to `</s>` under an encoder head."""
     tokens = sentence.trace.labels("encoder_self").keys
     weights = sentence.map(Head("encoder_self", int(names[0]) - 1, int(names[1]) - 1))
-    rows = {word: sentence.row("encoder_self", word) for word in _words(tokens) if _END in tokens}
-    return {word: float(weights[row, tokens.index(_END)]) for word, row in rows.items()}
+    end = SPECIAL[EOS]
+    rows = {word: sentence.row("encoder_self", word) for word in _words(tokens) if end in tokens}
+    return {word: float(weights[row, tokens.index(end)]) for word, row in rows.items()}
 
 
 def _unchanged(sentence: Sentence, _names: Names) -> Values:

@@ -11,7 +11,7 @@ from transformer import Kind
 from transformer.text import languages
 from viz import lines
 from viz.draw import heads_view
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +54,7 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
         opened.open(number)
         assert opened.page.url == f"{opened.address}#{number}"
         opened.select(kind, layer, head)
-        labels = [token_names(axis) for axis in trace.labels(kind)]
+        labels = [display_tokens(axis) for axis in trace.labels(kind)]
         weights = trace.weights(kind)[layer, head]
         painted = opened.painted()
         assert [painted["queries"], painted["keys"]] == labels

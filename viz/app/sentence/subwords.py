@@ -11,7 +11,7 @@ from transformer.config import UNK
 from transformer.text.merges import last_pair
 from transformer.text.tokenizer import SPECIAL, WORD_START, Piece, Tokenizer
 from viz.draw.formatting import format_number
-from viz.draw.labels import capitalised
+from viz.draw.labels import capitalised, display_tokens
 
 HEIGHT = 260  # CSS pixels, in which the table scrolls
 
@@ -42,11 +42,15 @@ def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:
     how = "joined from" if tokenizer.joins_pairs else "log p"
     head = "".join(f"<th>{escape(name)}</th>" for name in (title, "id", how))
     rows = (
-        "".join(f"<td>{escape(cell)}</td>" for cell in (p.text, f"{p.id}", _cut(tokenizer, p)))
+        "".join(f"<td>{escape(cell)}</td>" for cell in (_text(p), f"{p.id}", _cut(tokenizer, p)))
         for p in pieces
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table translate='no'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(piece: Piece) -> str:
+    return display_tokens([piece.text])[0] if piece.id in SPECIAL else piece.text
 
 
 def _cut(tokenizer: Tokenizer, piece: Piece) -> str:

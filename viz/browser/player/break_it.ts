@@ -174,7 +174,7 @@ export class BreakIt {
     const total = data?.total ?? 24;
     this.slider.max = String(total);
     this.slider.value = String(within(this.shown, 0, total));
-    this.count.textContent = data ? `${places.length} of ${total} heads removed` : "";
+    this.count.textContent = data ? `${places.length} of ${total} removed` : "";
     const all = data?.places ?? [];
     const marked = [all.findIndex(({ changes }) => changes.lost + changes.new > 0),
       all.findIndex(({ changes }) => changes.plain)];
@@ -211,22 +211,23 @@ const NAMES = {
   cross: "cross-attention",
 };
 
-/** Compare what the original translation lost with what it loses without random heads. */
+/** Compare how probable the first translation is without these heads and without random ones. */
 function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
   const count = places.length;
   const words = changes.lost + changes.new
     ? `${counted(changes.lost, "word")} lost, ${changes.new} new` : "no word changes";
-  const lines: [string, string][] = [[`${timesOf(before - after)}: `,
-    `the original translation without ${count === 1 ? "this head" : `these ${count} heads`}; `
-    + `${words} (log P ${fixed(before, 2)} → ${fixed(after, 2)}; last: ${NAMES[head.kind]} `
-    + `${titleOf(head)}).`]];
+  const lines: [string, string][] = [[
+    `Without ${count === 1 ? "this head" : `these ${count} heads`}`,
+    ` the first translation is ${timesOf(before - after)}; ${words} (log P ${fixed(before, 2)} `
+    + `→ ${fixed(after, 2)}; last: ${NAMES[head.kind]} ${titleOf(head)}).`,
+  ]];
   if (control) {
     const { low, middle, high, draws, same } = control;
     const values = draws === 1 ? `one draw: log P ${fixed(middle, 2)}`
-      : `${draws} draws: ${fixed(low, 2)} to ${fixed(high, 2)}`;
-    lines.push([`${timesOf(before - middle)}: `, `without ${counted(count, "random head")} `
-      + `instead; ${same ? "no word changes" : "words change, too"} (${values}).`]);
+      : `middle of ${draws} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
+    lines.push([`Without ${counted(count, "random head")}`, ` it is ${timesOf(before - middle)}; `
+      + `${same ? "no word changes" : "words change, too"} (${values}).`]);
   }
   return lines;
 }
@@ -236,7 +237,7 @@ function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
     : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
-  return shown === "1" ? "As probable as before"
+  return shown === "1" ? "as probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }
 

@@ -1,7 +1,7 @@
 // Part of the page itself: the box of the sentence answers while one types.
 //
 // A text area of Streamlit takes what was typed on Ctrl+Enter alone. Here it gets that after each
-// pause, and on Enter; a sentence has no lines.
+// word or pause, and on Enter; a sentence has no lines.
 {
   const PAUSE = 250; // ms
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -19,10 +19,12 @@
     }));
   };
 
-  addEventListener("input", ({ target }) => {
+  addEventListener("input", (event) => {
+    const { target } = event;
     if (!isBox(target)) return;
     clearTimeout(waiting);
-    waiting = setTimeout(() => take(target), PAUSE);
+    const isWord = event instanceof InputEvent && !event.isComposing && event.data === " ";
+    waiting = setTimeout(() => take(target), isWord ? 0 : PAUSE);
   }, true);
   // Streamlit takes what stands in a box that is left
   addEventListener("blur", () => clearTimeout(waiting), true);

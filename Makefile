@@ -40,7 +40,6 @@ test-fast: $(VENV)/.dev  ## the tests that need no browser and little time
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of imports
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 	$(if $(NODE),npm run --silent lint,@echo "no node: neither scripts nor prose are checked")

@@ -23,7 +23,6 @@ LONGEST = 100
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("heads", ""): "Where does each head look?",
-    ("inside", ""): "How does a head compute its weights?",
     ("roles", navigation.ROLES): "What does each head do most?",
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
@@ -35,9 +34,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
     ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
-    ("self_attention", ""): "Why attention and not recurrence or convolution?",
-    ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
-    ("hooks", ""): "Where can you read and change what the model computes?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
 }

@@ -14,12 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
-from tests.viz.app.sentence.paper_checks import (
-    functions,
-    read_and_edited,
-    rescaled,
-    work,
-)
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
@@ -96,24 +90,6 @@ def compared(app: AppTest, values: Values) -> None:
         close(values["First minus second"], maps[2])
         largest = values["Where the two lenses disagree most"].max()
         assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
-
-
-def inside(app: AppTest, values: Values) -> None:
-    (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    for name in ("scaled", "weights", "z", "normalised"):
-        close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
-    parts, cells = values["Why here: the score, split"].melt(), frames(app, 0)[0]
-    assert [*parts["variable"]] == [*cells["key"]]
-    close(parts["value"], cells["value"])
-    raised = np.sort(values["What it writes"])
-    table = app.table[0].value
-    close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)
-    close(-raised[: len(table)], table["down by"].astype(float), 0.006)
-    if "Copying score" in values:
-        (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
-        assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
-    if "Translation" in values:
-        assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
 
 
 def corpus_roles(app: AppTest, values: Values) -> None:
@@ -218,15 +194,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
     "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
-    "inside": (inside, {"layer": "2", "head": "3"}),
-    "inside scaled": (
-        inside,
-        {"scale_of": "none", "kind": "encoder", "score": "one key"},
-    ),
-    "inside difference": (
-        inside,
-        {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
-    ),
     "roles": (corpus_roles, {}),
     "roles removed": (
         removal,
@@ -246,10 +213,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "self_attention": (work, {}),
-    "additive": (functions, {"kind": "decoder"}),
-    "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
-    "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 
 

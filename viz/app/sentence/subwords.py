@@ -41,16 +41,13 @@ def show(translator: Translator, translation: Translation) -> None:
 def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:
     how = "joined from" if tokenizer.joins_pairs else "log p"
     head = "".join(f"<th>{escape(name)}</th>" for name in (title, "id", how))
+    names = [display_tokens([p.text])[0] if p.id in SPECIAL else p.text for p in pieces]
     rows = (
-        "".join(f"<td>{escape(cell)}</td>" for cell in (_text(p), f"{p.id}", _cut(tokenizer, p)))
-        for p in pieces
+        "".join(f"<td>{escape(cell)}</td>" for cell in (name, f"{p.id}", _cut(tokenizer, p)))
+        for name, p in zip(names, pieces, strict=True)
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table translate='no'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _text(piece: Piece) -> str:
-    return display_tokens([piece.text])[0] if piece.id in SPECIAL else piece.text
 
 
 def _cut(tokenizer: Tokenizer, piece: Piece) -> str:

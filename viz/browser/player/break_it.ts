@@ -2,6 +2,7 @@
 // model writes then stands in the picture. The host computes; what has come is stepped here.
 
 import { button, make } from "../core/dom.ts";
+import { counted, KIND_TITLES } from "../core/labels.ts";
 import { fixed, within } from "../core/text.ts";
 import { readWeights } from "../core/trace.ts";
 import type { Head, KindData, RowPart } from "./plan.ts";
@@ -75,9 +76,10 @@ export class BreakIt {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.marks.id = `hl-break-marks-${++made}`;
     this.slider.setAttribute("list", this.marks.id);
-    this.line = make("div", { class: "hl-break-line" }, make("strong", {}, "Break it"),
+    this.line = make("div", { class: "hl-player-controls" }, make("strong", {}, "Break it"),
       this.slider, this.marks, this.count, this.restore);
-    this.root = make("div", { class: "hl-break", hidden: "" }, this.open, this.line, this.control);
+    const closed = make("div", { class: "hl-player-controls" }, this.open);
+    this.root = make("div", { class: "hl-break", hidden: "" }, closed, this.line, this.control);
   }
 
   /** @param linked heads that a link removes; null where nothing is broken */
@@ -206,11 +208,6 @@ export class BreakIt {
   }
 }
 
-const NAMES = {
-  encoder_self: "encoder self-attention", decoder_self: "decoder self-attention",
-  cross: "cross-attention",
-};
-
 /** Compare how probable the first translation is without these heads and without random ones. */
 function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
@@ -220,7 +217,7 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
   const lines: [string, string][] = [[
     `Without ${count === 1 ? "this head" : `these ${count} heads`}`,
     ` the first translation is ${timesOf(before - after)}; ${words} (log P ${fixed(before, 2)} `
-    + `→ ${fixed(after, 2)}; last: ${NAMES[head.kind]} ${titleOf(head)}).`,
+    + `→ ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
   ]];
   if (control) {
     const { low, middle, high, draws, same } = control;
@@ -240,5 +237,3 @@ function timesOf(nats: number): string {
   return shown === "1" ? "as probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

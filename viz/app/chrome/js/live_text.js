@@ -20,11 +20,10 @@
   };
 
   addEventListener("input", (event) => {
-    const { target } = event;
+    const { target, data } = /** @type {InputEvent} */ (event);
     if (!isBox(target)) return;
     clearTimeout(waiting);
-    const isWord = event instanceof InputEvent && !event.isComposing && event.data === " ";
-    waiting = setTimeout(() => take(target), isWord ? 0 : PAUSE);
+    waiting = setTimeout(() => take(target), data === " " ? 0 : PAUSE);
   }, true);
   // Streamlit takes what stands in a box that is left
   addEventListener("blur", () => clearTimeout(waiting), true);

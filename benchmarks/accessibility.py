@@ -11,7 +11,6 @@ from benchmarks.machine import describe, table
 from benchmarks.server import ROOT, served
 from transformer import InputError
 from viz.app.links.address import PRESENT
-from viz.app.links.navigation import CORPUS_VIEW
 from viz.draw.labels import PAGE_TITLES
 
 if TYPE_CHECKING:
@@ -114,15 +113,13 @@ def axe() -> str:
 def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield path and query of every view of the app, or of some pages."""
     from tests.fuzz.views import VIEWS
-    from viz.pages import corpus
 
     further = {
-        "corpus": [{CORPUS_VIEW: view} for view in corpus.VIEW_NAMES],
         "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
     }
     for page in PAGE_TITLES:
         if pages is None or page in pages:
-            for query in (*VIEWS.get(page, ()), *further.get(page, ())):
+            for query in (*VIEWS[page], *further.get(page, ())):
                 yield ("" if page == "translate" else page), query
 
 

@@ -1,46 +1,34 @@
-"""The addresses of all views of the app."""
+"""The addresses of all views of the app, by the pages that declare them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
-    "translate": ({},),
+from viz.draw.labels import PAGE_TITLES
+
+FURTHER: dict[str, tuple[dict[str, str], ...]] = {
     "heads": (
-        {},
         {"view": "step by step"},
         {"view": "compare"},
         {"view": "compare", "with": "another sentence"},
     ),
-    "inside": ({},),
-    "roles": (
-        {},
-        *({"roles_view": "Remove heads", "removed_how": how} for how in ("painted", "patched z")),
-        *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
+    "roles": tuple(
+        {"roles_view": "Remove heads", "removed_how": how} for how in ("painted", "patched z")
     ),
-    "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "remove the mask"}),
-    "positions": (
-        {},
-        *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
-        *(
-            {"pe_view": view}
-            for view in (
-                "Your sentence",
-                "Learned",
-                "Longer",
-                "Remove positions",
-            )
-        ),
-    ),
-    "schedule": ({},),
-    "training": ({}, {"training_view": "Heads forming"}),
-    "architecture": (
-        {},
-        {"arch_view": "batch or layer"},
-        {"arch_view": "parameters"},
-    ),
-    "figure2": ({}, {"figure2_open": "masked"}, {"figure2_view": "one head instead of h"}),
-    "self_attention": ({},),
-    "additive": ({}, {"additive_view": "Scale"}),
-    "tables": ({},),
-    "hooks": ({}, {"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"}),
+    "figure2": ({"figure2_open": "masked"},),
+    "hooks": ({"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"},),
+}
+"""By the path of its page: choices within a view that draw another picture."""
+
+
+def _views(path: str) -> Iterator[Mapping[str, str]]:
+    yield {}  # the first one
+    page = getattr(import_module(f"viz.pages.{path}"), "PAGE", None)
+    if page and page.menu:
+        yield from ({page.menu: view.key} for view in page.views[1:])
+    yield from FURTHER.get(path, ())
+
+
+VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
+    path: tuple(_views(path)) for path in PAGE_TITLES
 }
 """By the path of its page: the parameters that open each view."""

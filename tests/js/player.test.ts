@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BreakIt } from "../../viz/browser/player/break_it.ts";
 import {
   type KindData, paceOf, planPlayer, type PlayerData,
 } from "../../viz/browser/player/plan.ts";
-import { measure } from "./samples.ts";
+import { measure, viewOf } from "./samples.ts";
 
 const lasting = (length: number, training: object[] = []) =>
   [{ training }, { size: [length, 3] }] as unknown as [PlayerData, KindData];
@@ -30,4 +31,14 @@ test("lost words stand in the row without a place among those that are written",
   assert.deepEqual([...plan.added], [2]);
   const [, x, z, end] = plan.written.map((place) => place.x);
   assert.ok(x < plan.lost[0].x && plan.lost[0].x < z && z < end);
+});
+
+test("a link that removes more heads than there are removes all, and one of a few those", () => {
+  for (const [linked, shown] of [[999, 24], [3, 3]]) {
+    const breaking = viewOf(BreakIt, {
+      isOpen: true, shown: linked, data: null, draw() {}, step() {}, player: { changed() {} },
+    });
+    breaking.follow({ places: [], total: 24 } as any);
+    assert.equal(breaking.shown, shown);
+  }
 });

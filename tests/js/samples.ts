@@ -28,7 +28,7 @@ export const palette = {
 };
 
 /** A view without a page: its methods with these fields. */
-export const viewOf = <T>(Component: new () => T, fields: any): T =>
+export const viewOf = <T>(Component: new (...given: any[]) => T, fields: any): T =>
   Object.assign(Object.create(Component.prototype), fields);
 
 /** The marks of one type, those in groups too. */

@@ -18,7 +18,7 @@ SENTENCES = readers.sentences
 AT_ONCE = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None)
 
 STEPS = {
-    "accessibility": Step("visit", ["--pages", "schedule"]),
+    "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
     "age": Step("_bounded_bytes", ["--pages", "40", "--sessions", "20"]),
     "app": Step("_seconds", ["--sentences", "1"]),
     "failover": Step(
@@ -29,7 +29,7 @@ STEPS = {
     "firefox": Step("Tab.open", ["--pages", "schedule"], {"time": AT_ONCE}),
     "frames": Step("_played", ["--rounds", "1"], {"PLAYED": 50}),
     "layout": Step("measure", ["tour.en"]),  # test_lessons.py lets it measure
-    "lessons": Step("Player._press", ["tour.en"]),
+    "lessons": Step("Player.__init__", ["tour.en"]),  # test_lessons.py lets it play
     "pages": Step(
         "_seconds", ["--clicks", "1"], {"CONTROLS": SCHEDULE, "QUIET": SOON, "WAIT": 100}
     ),

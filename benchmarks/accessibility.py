@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from benchmarks.browser import BLANK, chromium
 from benchmarks.machine import describe, table
-from benchmarks.server import ROOT, served
+from tests.server import ROOT, served
 from transformer import InputError
 from viz.app.links.address import PRESENT
 from viz.draw.labels import PAGE_TITLES

@@ -17,7 +17,7 @@ from typing import Any
 import altair as alt
 
 from benchmarks import machine, readers
-from benchmarks.server import Server, served
+from tests.server import Server, served
 from transformer.cli.arguments import whole_number
 from viz.app import monitoring
 from viz.figures.axes import GREY, VIOLET

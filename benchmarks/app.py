@@ -10,8 +10,8 @@ from typing import Any
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
 from benchmarks.notebook import bertviz
-from benchmarks.server import served
 from tests.made_trace import made_trace
+from tests.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 from viz.app.models.menu import CHECKPOINT_VARIABLE

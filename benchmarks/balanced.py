@@ -3,7 +3,6 @@
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.server import ROOT, START, NoServer, megabytes, processor_time
 from headlight.processes import HEALTH, answers
+from tests.kit import free_port
+from tests.server import ROOT, START, NoServer, megabytes, processor_time
 
 END = 30.0  # seconds until all processes must have ended
 
@@ -72,9 +72,7 @@ def balanced(processes: int) -> Iterator[Balanced]:
     haproxy = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
     if haproxy is None:
         raise NoServer("There is no HAProxy: install it, then measure again.")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "headlight", "app", f"--port={port}"]
     with ExitStack() as stack:
         log = stack.enter_context(tempfile.TemporaryFile())

@@ -6,18 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from tests.kit import QUIET
 from transformer import HeadlightError
-
-# nothing of the browser's own on the network, and no GPU where there is none
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 _ALL = """const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
     [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);"""

@@ -19,7 +19,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe, table
 from benchmarks.readers import NoAnswer, ask, sentences
-from benchmarks.server import MAX_MESSAGE, NoServer
+from tests.server import MAX_MESSAGE, NoServer
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 

@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from benchmarks import browser, machine
 from benchmarks.accessibility import SENTENCE, views
-from benchmarks.server import MAX_MESSAGE, served
+from tests.server import MAX_MESSAGE, served
 from transformer import HeadlightError
 from viz.app.links.navigation import COMPARE, CORPUS_VIEW, DICTIONARY, REMOVE_HEADS
 

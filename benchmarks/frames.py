@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, table
-from benchmarks.server import served
+from tests.server import served
 from transformer.cli.arguments import whole_number
 from viz.app.sentence.source_box import EXAMPLES
 

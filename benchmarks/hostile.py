@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, server
+from benchmarks import machine
+from tests import server
 
 ENTRANCES = {
     "test_addresses": "every parameter of every page",

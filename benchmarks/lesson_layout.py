@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from benchmarks import machine
 from benchmarks.browser import chromium
-from benchmarks.server import served
+from tests.server import served
 from viz.app.lessons import library
 from viz.app.lessons.progress import card_view
 from viz.lessons import Card, Lesson

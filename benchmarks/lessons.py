@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import machine
 from benchmarks.browser import chromium
-from benchmarks.server import served
+from tests.server import served
 from transformer import HeadlightError, Translator
 from viz.app.lessons import library
 from viz.lessons import Card, Lesson

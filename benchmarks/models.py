@@ -16,7 +16,7 @@ import torch
 
 from benchmarks import app, machine
 from benchmarks.browser import chromium
-from benchmarks.server import served
+from tests.server import served
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number

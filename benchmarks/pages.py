@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
-from benchmarks.server import served
+from tests.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 

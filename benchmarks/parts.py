@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.machine import describe, table
 from benchmarks.readers import ask, sentences, session
-from benchmarks.server import Server, running
+from tests.server import Server, running
 from transformer.cli.arguments import whole_number
 
 WARM_UP = 20

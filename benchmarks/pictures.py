@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from PIL import Image
 
 from benchmarks.browser import chromium
-from benchmarks.server import ROOT, running
+from tests.server import ROOT, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe
-from benchmarks.server import MAX_MESSAGE, Server, served
+from tests.server import MAX_MESSAGE, Server, served
 from transformer import HeadlightError, InputError, Translator
 from transformer.cli.arguments import number, whole_number
 from viz.draw.labels import PAGE_TITLES

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 
 from benchmarks import accessibility, machine
 from benchmarks.browser import chromium
-from benchmarks.server import headlight_app
+from tests.server import headlight_app
 from transformer.cli.arguments import number, whole_number
 
 if TYPE_CHECKING:

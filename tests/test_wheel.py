@@ -1,12 +1,9 @@
 """The wheel, built from this tree and unpacked into an empty folder, without the checkout."""
 
 import os
-import socket
 import subprocess
 import sys
 import sysconfig
-import time
-import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +13,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
+
+from tests.kit import free_port, is_well
 
 pytestmark = pytest.mark.slow
 
@@ -100,14 +99,12 @@ def test_the_code_and_its_files_are_the_wheel_s(command, installed):
 
 
 def test_it_serves_the_app_with_its_theme(command, tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     arguments = [sys.executable, "-S", "-m", "headlight", "app", "--port", str(port)]
     with (tmp_path / "log").open("w+b") as log:
         server = subprocess.Popen(arguments, **command, stdout=log, stderr=log)
         try:
-            _wait(server, f"http://localhost:{port}/_stcore/health")
+            assert is_well(f"http://localhost:{port}", lambda: server.poll() is None, PATIENCE)
             with connect(f"ws://localhost:{port}/_stcore/stream", max_size=None) as browser:
                 browser.send(BackMsg(rerun_script=ClientState()).SerializeToString())
                 session = ForwardMsg.FromString(browser.recv(PATIENCE)).new_session
@@ -116,14 +113,3 @@ def test_it_serves_the_app_with_its_theme(command, tmp_path):
             server.wait()
     assert session.custom_theme.green_color == "#009E73"
     assert session.config.toolbar_mode == session.config.ToolbarMode.MINIMAL
-
-
-def _wait(server: subprocess.Popen[bytes], address: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while server.poll() is None and time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(address, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"nothing answers at {address}")

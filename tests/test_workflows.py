@@ -138,7 +138,7 @@ class Addresses(HTMLParser):
 def test_the_built_site_works_below_a_path_of_its_host(site: Path, headers: dict) -> None:
     from playwright.sync_api import sync_playwright
 
-    from benchmarks.browser import QUIET
+    from tests.kit import QUIET
 
     asked = set()
     with hosted(site, headers) as base, sync_playwright() as playwright:

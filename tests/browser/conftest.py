@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks.browser import QUIET
 from tests.browser import app_page, offline, spy
 from tests.browser.servers import APP, SCRIPTS, SLOW_VARIABLE, served
+from tests.kit import QUIET
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from viz.app.lessons import library

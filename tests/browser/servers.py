@@ -1,19 +1,15 @@
 """Streamlit scripts served on a free port, each by a process of its own."""
 
 import os
-import socket
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
 from tests.forkserver import forkserver
+from tests.kit import free_port, is_well
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app.py"
@@ -29,13 +25,15 @@ def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
 
     So it reads the project's `.streamlit/config.toml` and can import its packages.
     """
-    port = _free_port()
+    port = free_port()
     base = env.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     server = forkserver().Process(target=_serve, args=(script, log, env, port), daemon=True)
     server.start()
     try:
         address = f"http://127.0.0.1:{port}/{base}".rstrip("/")
-        _wait(address, server, log)
+        if not is_well(address, server.is_alive, START):
+            said = log.read_text("utf-8", "replace") if log.exists() else "nothing"
+            pytest.fail(f"streamlit did not start at {address}; it said:\n{said}", pytrace=False)
         yield address
     finally:
         server.terminate()
@@ -55,22 +53,3 @@ def _serve(script: Path, log: Path, env: dict[str, str], port: int) -> None:
     os.chdir(ROOT)
     options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1"]
     cli.main(["run", str(script), *options])
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait(address: str, server: BaseProcess, log: Path) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end and server.is_alive():
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    output = log.read_text(encoding="utf-8", errors="replace") if log.exists() else "nothing"
-    pytest.fail(f"streamlit did not start at {address}; it said:\n{output}", pytrace=False)

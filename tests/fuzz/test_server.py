@@ -20,9 +20,9 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.server import ROOT, ForgedSession, Server, headlight_app
 from tests.fuzz.bounds import IS_LONG, SECONDS, examples
 from tests.fuzz.views import VIEWS
+from tests.server import ROOT, ForgedSession, Server, headlight_app
 from viz.app.served import MAX_UPLOAD_BYTES
 
 pytestmark = [pytest.mark.timeout(0 if IS_LONG else 120), pytest.mark.slow]

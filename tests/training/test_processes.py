@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.kit import free_port
 from tests.training import runs
 from tests.training.conftest import TinyRun
 from training import devices, train, validation
@@ -68,12 +68,6 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
 
 
 JOIN_SECONDS = 1.5
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("localhost", 0))
-        return int(listening.getsockname()[1])
 
 
 def _main(
@@ -135,7 +129,7 @@ def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[lis
 def _run_both(
     tmp_path: Path, arguments: list[list[str]], prepared: dict[int, Callable[[], None]]
 ) -> tuple[list[int], list[str]]:
-    port, printed = _free_port(), [tmp_path / f"{rank}.txt" for rank in (0, 1)]
+    port, printed = free_port(), [tmp_path / f"{rank}.txt" for rank in (0, 1)]
     started = [
         _start(rank, port, printed[rank], prepared.get(rank), arguments[rank]) for rank in (0, 1)
     ]
@@ -145,7 +139,7 @@ def _run_both(
 def test_a_process_that_waits_for_one_that_never_comes_ends(tiny: TinyRun, tmp_path: Path) -> None:
     arguments = tiny.command()
     printed = [tmp_path / f"{rank}.txt" for rank in (0, 1)]
-    alone = [_start(rank, _free_port(), printed[rank], _impatient, arguments) for rank in (0, 1)]
+    alone = [_start(rank, free_port(), printed[rank], _impatient, arguments) for rank in (0, 1)]
     status, sentences = _results(alone, printed)
     assert status == [2, 2]
     assert len(sentences) == 2

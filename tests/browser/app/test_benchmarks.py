@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks import firefox
-from benchmarks.server import Server
 from tests.benchmarks import first_step
 from tests.browser.app.benchmark_steps import STEPS
+from tests.server import Server
 from viz.app import monitoring
 from viz.app.models import menu
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.browser import app_page
 from tests.browser.servers import APP, ROOT, served
+from tests.kit import free_port
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
@@ -120,9 +121,7 @@ def proxy(name, folder, address):
         pytest.fail(f"no {name} on this machine", pytrace=False)
     if path is None:
         pytest.skip(f"no {name} on this machine")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        listen = f"127.0.0.1:{probe.getsockname()[1]}"
+    listen = f"127.0.0.1:{free_port()}"
     file, frame, here, there, run = {
         "nginx": ("nginx.conf", NGINX, "listen 80;", f"listen {listen};", ["-c"]),
         "caddy": ("Caddyfile", CADDY, "\n:80 {", f"\nhttp://{listen} {{", CADDY_RUN),

@@ -1,12 +1,13 @@
 """Ctrl-C in the middle of the imports of a command, and a user without a home folder."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.kit import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +20,7 @@ ENTRANCES = [
 
 def test_ctrl_c_while_a_command_is_loaded_is_one_line(tmp_path):
     """In the place of torch stands a module that presses it, and swallows what that raises."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])  # of the app
+    port = str(free_port())  # of the app
     (tmp_path / "torch.py").write_text(
         "import os, signal\n"
         "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    sum(range(9))\n"

@@ -1,12 +1,9 @@
 """Servers of the app and of other programs, and a session of the app without a browser."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
+from tests.kit import free_port, is_well
 from transformer import HeadlightError
 
 ROOT = Path(__file__).parents[1]
@@ -83,9 +81,7 @@ def running(
 
     One of its arguments holds `{port}`.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", *(argument.format(port=port) for argument in arguments)],
@@ -96,7 +92,9 @@ def running(
         )
     server = Server(port, process, log)
     try:
-        _wait(server)
+        if not is_well(server.address, lambda: process.poll() is None, START):
+            printed = server.log.read_text("utf-8", "replace") if server.log.is_file() else ""
+            raise NoServer(f"The server did not start: {printed[-800:]}")
         yield server
     finally:
         process.terminate()
@@ -104,18 +102,6 @@ def running(
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             process.kill()
-
-
-def _wait(server: Server) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end and server.process.poll() is None:
-        try:
-            urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=1).close()
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    printed = server.log.read_text("utf-8", "replace") if server.log.is_file() else ""
-    raise NoServer(f"The server did not start: {printed[-800:]}")
 
 
 @dataclass(frozen=True)

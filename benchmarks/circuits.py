@@ -1,25 +1,22 @@
 """Heads that carry minimal pairs, and dictionaries of the cross-attention, of the bundled model."""
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.machine import describe, table
+from tests.pairs_file import pairs_file
 from training.evaluation.measurement import store
 from transformer import Translator
-from transformer.analysis.stored import checksum_of_weights
 from transformer.circuits import pairs_report
 from transformer.circuits.dictionary import dictionaries_table, measure_dictionaries
 from transformer.circuits.pairs import (
     BUNDLED_PAIRS,
     LOST,
     POSITIONS,
-    MeasuredPairs,
     Site,
     effects_table,
     measure_pairs,
@@ -29,7 +26,6 @@ from transformer.cli.arguments import whole_number
 from transformer.corpus import result_file
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import measure_lines
-from transformer.files.documents import to_json
 
 SHOWN = 8  # heads of a table
 
@@ -82,26 +78,6 @@ def measured_lines(translator: Translator, path: Path | None, count: int) -> Mea
     lines = path.read_text("utf-8").splitlines()
     texts = lines[:: max(1, len(lines) // count)][:count]
     return measure_lines(translator, texts, costs=False, sources=False)
-
-
-def pairs_file(translator: Translator, measured: MeasuredPairs) -> bytes:
-    """Write measured pairs as the content of the file beside a model."""
-    patched = measured.patched
-    lost, control = (
-        tuple(tuple(None if np.isnan(x) else x for x in row) for row in values.tolist())
-        for values in (patched.lost, patched.control)
-    )
-    report = pairs_report.PairsReport(
-        checksum_of_weights(translator.folder),
-        len(measured.pairs),
-        len(measured.left_out),
-        measured.pairs,
-        tuple(patched.whole.tolist()),
-        lost,
-        control,
-    )
-    content = {"format": report.FORMAT, **to_json(report)}
-    return (json.dumps(content, ensure_ascii=False) + "\n").encode()
 
 
 def stream_table(sites: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.circuits import pairs_file
+from tests.pairs_file import pairs_file
 from transformer import HeadlightError, Translator
 from transformer.circuits import pairs_report
 from transformer.circuits.pairs import MeasuredPairs, MinimalPair, measure_pairs

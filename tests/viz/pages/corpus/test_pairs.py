@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.circuits import pairs_file
+from tests.pairs_file import pairs_file
 from tests.viz import app_test
 from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press

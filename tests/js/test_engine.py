@@ -10,7 +10,8 @@ import safetensors.torch
 import sentencepiece
 import torch
 
-from benchmarks.engine import (
+from tests.conftest import Pair
+from tests.js.engine_cases import (
     SOURCE_TOKENIZER,
     Case,
     compare,
@@ -19,7 +20,6 @@ from benchmarks.engine import (
     order_reference,
     reference,
 )
-from tests.conftest import Pair
 from transformer import Tokenizer, Transformer, TransformerConfig, Translator
 from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Checkpoint
 from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME

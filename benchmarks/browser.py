@@ -9,27 +9,6 @@ from typing import Any
 from tests.kit import QUIET
 from transformer import HeadlightError
 
-_ALL = """const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
-    [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);"""
-# how many pictures and tables of numbers are in sight, those of the components too
-PICTURES = f"""() => {{
-    {_ALL}
-    const drawn = "canvas, svg.marks, svg.main-svg, table";
-    return all(document).filter((element) => element.matches(drawn) && element.checkVisibility())
-        .length;
-}}"""
-# the canvases in sight on which nothing is painted
-BLANK = f"""() => {{
-    {_ALL}
-    return all(document).filter((element) => {{
-        const seen = element.checkVisibility({{ visibilityProperty: true }});
-        if (element.tagName !== "CANVAS" || !seen) return false;
-        if (!element.width || !element.height) return false;
-        const pen = element.getContext("2d");
-        return !pen.getImageData(0, 0, element.width, element.height).data.some(Boolean);
-    }}).map((element) => element.closest("[class]")?.className || "a canvas");
-}}"""
-
 
 class NoBrowser(HeadlightError):
     """There is no Chromium to measure in."""

@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 from websockets.sync.client import ClientConnection, connect
 
 from benchmarks import browser, machine
-from benchmarks.accessibility import SENTENCE, views
+from tests.browser import accessibility
+from tests.browser.accessibility import SENTENCE, views
 from tests.server import MAX_MESSAGE, served
 from transformer import HeadlightError
 from viz.app.links.navigation import COMPARE, CORPUS_VIEW, DICTIONARY, REMOVE_HEADS
@@ -81,11 +82,11 @@ class Tab:
             if time.monotonic() > end:
                 raise Failed(f"{address} is not drawn after {PATIENCE:g} s.")
             time.sleep(0.1)
-        before, drawn = 0, self.evaluate(f"({browser.PICTURES})()")
+        before, drawn = 0, self.evaluate(f"({accessibility.PICTURES})()")
         end = time.monotonic() + MOMENT
         while drawn != before or (not drawn and time.monotonic() < end):  # they come one by one
             time.sleep(1)
-            before, drawn = drawn, self.evaluate(f"({browser.PICTURES})()")
+            before, drawn = drawn, self.evaluate(f"({accessibility.PICTURES})()")
         return int(drawn)
 
     def evaluate(self, expression: str) -> Any:
@@ -147,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
                 is_blank = not tab.open(address) and query not in BEGIN_WITH_A_CHOICE
                 faults = [
                     *["nothing is drawn"] * is_blank,
-                    *(f"blank: {place}" for place in tab.evaluate(f"({browser.BLANK})()")),
+                    *(f"blank: {place}" for place in tab.evaluate(f"({accessibility.BLANK})()")),
                     *(f"refused: {text}" for text in tab.evaluate("window.refusals")),
                     *(f"error box: {text}" for text in tab.evaluate(BOXES)),
                     *(f"console: {text}" for text in tab.errors),

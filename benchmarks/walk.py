@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from benchmarks import accessibility, machine
+from benchmarks import machine
 from benchmarks.browser import chromium
+from tests.browser import accessibility
 from tests.server import headlight_app
 from transformer.cli.arguments import number, whole_number
 

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks.accessibility import views
 from benchmarks.walk import ELSEWHERE, Watch, look, settle
+from tests.browser.accessibility import views
 from tests.browser.app_page import ENTER
 
 if TYPE_CHECKING:

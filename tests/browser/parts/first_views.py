@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.accessibility import visit
+from tests.browser.accessibility import visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

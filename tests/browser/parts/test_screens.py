@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks import accessibility
+from tests.browser import accessibility
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import many, planted

@@ -1,0 +1,147 @@
+"""Serious faults that axe-core finds on a view, and all views in which it looks for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from tests.fuzz.views import VIEWS
+from tests.server import ROOT
+from transformer import InputError
+from viz.app.links.address import PRESENT
+from viz.draw.labels import PAGE_TITLES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+
+SENTENCE = "The old cat sleeps under the table."
+
+# a rule says how serious its faults are; what is not serious enough is not looked for
+STILL = """() => !document.getAnimations().some(({ playState, effect }) =>
+    playState === "running" && Number.isFinite(effect.getComputedTiming().endTime))"""
+
+RUN = """async () => (await axe.run(document, { resultTypes: ["violations"],
+    preload: false, iframes: false,
+    rules: Object.fromEntries(axe._audit.rules
+        .filter(({ impact }) => impact && !["serious", "critical"].includes(impact))
+        .map(({ id }) => [id, { enabled: false }])) })).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => [id, nodes.map(
+        ({ target, failureSummary }) => [String(target), failureSummary])])"""
+
+# what is wider than the screen, and what still moves, of Streamlit and of ours
+OVERFLOW = """() => {
+    const main = document.querySelector("[data-testid=stMain]");
+    return main.scrollWidth > main.clientWidth + 1 ? [`${main.scrollWidth} px wide`] : [];
+}"""
+
+MOVING = """() => document.getAnimations()
+    .filter((motion) => motion.playState === "running"
+        && motion.effect.getComputedTiming().endTime > 1)
+    .map(({ effect }) => effect.target?.className || "an element")"""
+
+
+_ALL = """const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+    [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);"""
+# how many pictures and tables of numbers are in sight, those of the components too
+PICTURES = f"""() => {{
+    {_ALL}
+    const drawn = "canvas, svg.marks, svg.main-svg, table";
+    return all(document).filter((element) => element.matches(drawn) && element.checkVisibility())
+        .length;
+}}"""
+# the canvases in sight on which nothing is painted
+BLANK = f"""() => {{
+    {_ALL}
+    return all(document).filter((element) => {{
+        const seen = element.checkVisibility({{ visibilityProperty: true }});
+        if (element.tagName !== "CANVAS" || !seen) return false;
+        if (!element.width || !element.height) return false;
+        const pen = element.getContext("2d");
+        return !pen.getImageData(0, 0, element.width, element.height).data.some(Boolean);
+    }}).map((element) => element.closest("[class]")?.className || "a canvas");
+}}"""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Screen and settings of a user."""
+
+    name: str
+    size: tuple[int, int]  # of the screen, in CSS pixels
+    scale: int  # physical pixels of one of them: 2 is a zoom of 200 %
+    media: Mapping[str, str]  # settings that the page sees
+    checks: Mapping[str, str]  # scripts, each of which lists faults
+
+
+NARROW = {"wider than the screen": OVERFLOW}
+
+MODES = (
+    Mode("1440 px, light", (1440, 900), 1, {"color_scheme": "light"}, NARROW),
+    Mode("1440 px, dark", (1440, 900), 1, {"color_scheme": "dark"}, {}),
+    Mode("390 px, light", (390, 844), 1, {"color_scheme": "light"}, NARROW),
+    Mode("390 px, dark", (390, 844), 1, {"color_scheme": "dark"}, {}),
+    Mode("200 % zoom", (640, 400), 2, {"color_scheme": "light"}, NARROW),
+    Mode(
+        "reduced motion", (1280, 800), 1,
+        {"color_scheme": "light", "reduced_motion": "reduce"}, {"still moving": MOVING},
+    ),
+    Mode(
+        "forced colours", (1280, 800), 1,
+        {"color_scheme": "light", "forced_colors": "active"}, {"blank": BLANK},
+    ),
+)  # fmt: skip
+
+
+def axe() -> str:
+    """Return the script of axe-core."""
+    if not AXE.is_file():
+        raise InputError("axe-core is not installed: run `npm ci` first.")
+    return AXE.read_text("utf-8")
+
+
+def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield path and query of every view of the app, or of some pages."""
+    further = {
+        "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
+    }
+    for page in PAGE_TITLES:
+        if pages is None or page in pages:
+            for query in (*VIEWS[page], *further.get(page, ())):
+                yield ("" if page == "translate" else page), query
+
+
+def visit(page: "Page", address: str, path: str, query: Mapping[str, str]) -> None:
+    """Go to a view and wait until all of it is there."""
+    from tests.browser.app_page import AT_REST, enter  # needs an extra of the tests
+
+    enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **query})}")
+    page.locator(".st-key-explanation").wait_for(state="attached")  # the last of a page
+    page.locator(AT_REST).wait_for()
+
+
+def faults(page: "Page", mode: Mode) -> list[str]:
+    """List the serious faults of a page as it stands, in a mode."""
+    from tests.browser.app_page import THEME, at_rest, until
+
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe())
+    page.set_viewport_size({"width": mode.size[0], "height": mode.size[1]})
+    is_app, scheme = page.locator(".stApp").count() > 0, mode.media["color_scheme"]
+    changes = is_app and page.evaluate(THEME) != scheme
+    page.emulate_media(**mode.media)  # type: ignore[arg-type]
+    # forced colours have a light or dark scheme of their own
+    if changes and "forced_colors" not in mode.media:
+        until(page, lambda: page.evaluate(THEME), scheme)
+        at_rest(page)  # Streamlit runs the page again, and what it draws anew is pale meanwhile
+        until(page, lambda: page.evaluate(STILL), True)  # the last colours fade
+    serious = [
+        f"{rule}: {target}, {summary}" for rule, nodes in page.evaluate(RUN)
+        for target, summary in nodes
+    ]  # fmt: skip
+    for name, script in mode.checks.items():
+        page.wait_for_timeout(400)  # a chart is fitted to the width a moment after it has come
+        serious += [f"{name}: {fault}" for fault in page.evaluate(script)]
+    return serious

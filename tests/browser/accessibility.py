@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from tests.fuzz.views import VIEWS
+from tests.fuzz.views import VIEWS, addresses
 from tests.server import ROOT
 from transformer import InputError
 from viz.app.links.address import PRESENT
 from viz.draw.labels import PAGE_TITLES
+from viz.pages import corpus
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -104,12 +105,13 @@ def axe() -> str:
 
 def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield path and query of every view of the app, or of some pages."""
-    further = {
+    further: dict[str, list[dict[str, str]]] = {
+        "corpus": [*addresses(corpus.PAGE)],
         "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
     }
     for page in PAGE_TITLES:
         if pages is None or page in pages:
-            for query in (*VIEWS[page], *further.get(page, ())):
+            for query in (*VIEWS.get(page, ()), *further.get(page, ())):
                 yield ("" if page == "translate" else page), query
 
 

@@ -54,22 +54,6 @@ def test_the_variance_of_a_head_is_counted_over_all_pairs() -> None:
         assert variance == pytest.approx(np.var(dots))
 
 
-@pytest.mark.parametrize("head", [None, 2])
-def test_another_scale_reaches_the_weights(model, trace, head) -> None:
-    point = "encoder.layers.1.self_attention.hook_"
-    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
-    target = torch.tensor([[2, 5]])
-    _, plain = model.run_with_cache(source, target)
-    with model.hooks({point + "attn_scores": scaling.rescale(3.0, head)}):
-        _, edited = model.run_with_cache(source, target)
-    scores = plain[point + "attn_scores"]
-    for at in range(4):
-        by = 3.0 if head in (None, at) else 1.0
-        expected = (by * scores[:, at]).softmax(-1)
-        torch.testing.assert_close(edited[point + "pattern"][:, at], expected)
-    assert torch.equal(plain[point + "attn_scores"], scores)
-
-
 def test_what_is_masked_stays_hidden() -> None:
     scores = torch.tensor([[[[0.5, -math.inf]]]])
     assert scaling.rescale(4.0)(scores, "")[0, 0, 0].tolist() == [2.0, -math.inf]  # type: ignore[index]

@@ -28,7 +28,7 @@ from transformer.text.languages import Languages
 from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, axis_titles, token_names
+from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
 from viz.figures import still
 from viz.figures.heads import head_map
 from viz.report import report
@@ -264,7 +264,7 @@ def test_the_svg_of_a_head_has_its_weights_names_and_caption(kind):
     assert divmod(darkest, len(labels.keys)) == planted_at(trace, kind, 1, 2)
     assert f"L2 H3 · {SCREEN_NAMES[kind]}" in texts
     names = axis_titles(kind, trace.languages)
-    assert {*names, *token_names([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
+    assert {*names, *display_tokens([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
     caption = " ".join(texts[-4:])
     assert "layer 2, head 3, lens: weights." in caption
     assert EVIL in caption

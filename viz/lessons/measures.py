@@ -79,8 +79,8 @@ def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
             return wanted - 1
         raise InputError(f"There is no subword {wanted} in this sentence: it has {len(tokens)}.")
     shown = [token.lstrip("·") for token in display_tokens(tokens)]
-    if wanted in shown:
-        return shown.index(wanted)
+    if (name := display_tokens([wanted])[0]) in shown:  # `</s>` of a file is the end
+        return shown.index(name)
     problem = f"There is no subword {quoted(wanted)} in this sentence"
     raise InputError(f"{problem}: choose among {' '.join(shown)}.")
 

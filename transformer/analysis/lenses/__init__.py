@@ -19,6 +19,7 @@ from transformer.analysis.lenses.names import AnyLens as AnyLens
 from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.teacher_forcing import (
     LayerMeasure,
+    Progress,
     count_steps,
     measure_layers,
     patterns,
@@ -39,7 +40,7 @@ def lens(
     trace: AttentionTrace,
     kind: Kind,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Singles:
     """Compute one kind of attention through one lens.
 
@@ -83,7 +84,7 @@ def lens_of_kinds(
     trace: AttentionTrace,
     kinds: Sequence[Kind] | None = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[Kind, Singles]:
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
@@ -167,7 +168,7 @@ def lens_trace(
     translator: Translator | None,
     trace: AttentionTrace,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttentionTrace:
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 

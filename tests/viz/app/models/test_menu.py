@@ -227,7 +227,9 @@ def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monke
         assert len(menu._cache()._models) == 2
     assert len(menu._cache()._models) == 1
     read: list[tuple[int, int]] = []
-    with menu.in_use(folder / "en-fr", lambda done, total: read.append((done, total))) as first:
+    with menu.in_use(
+        folder / "en-fr", lambda done, total, _now="": read.append((done, total))
+    ) as first:
         menu.load(folder / "en-many")
         assert menu.load(folder / "en-fr") is first
     assert read

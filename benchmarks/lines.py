@@ -37,7 +37,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     seconds: dict[str, float] = {}
     last = time.perf_counter()
 
-    def progress(_done: int, _total: int, now: str) -> None:
+    def progress(_done: int, _total: int, now: str = "", /) -> None:
         nonlocal last
         here = time.perf_counter()
         seconds[now] = seconds.get(now, 0) + here - last

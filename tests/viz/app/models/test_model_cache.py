@@ -140,7 +140,7 @@ def test_who_no_longer_waits_goes_and_the_model_comes_for_the_others(loader: Loa
 
     @contextmanager
     def leave() -> Iterator[Progress]:
-        def report(*_: int) -> None:
+        def report(*_: object) -> None:
             raise Unwanted
 
         yield report

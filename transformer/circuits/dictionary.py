@@ -31,8 +31,6 @@ from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
-Floats = Floats
-
 MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
 SHUFFLES, SEED = 2_000, 2
 PIECES_AT_ONCE = 256  # whose logits a dictionary computes

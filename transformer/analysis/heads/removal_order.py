@@ -27,7 +27,7 @@ class RemovalOrder:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """All heads of the model, in the order as far as it is known."""
+        """All heads of the model: first those whose order is known, then the others."""
         return *self.removed, *self.others
 
 

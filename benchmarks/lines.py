@@ -66,7 +66,7 @@ def longest_wait(lines: Sequence[str]) -> float:
 
     last, longest = time.perf_counter(), 0.0
 
-    def progress(_done: int, _total: int, _now: str) -> None:
+    def progress(_done: int, _total: int, _now: str = "", /) -> None:
         nonlocal last, longest
         here = time.perf_counter()
         longest, last = max(longest, here - last), here

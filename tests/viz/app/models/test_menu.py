@@ -173,7 +173,7 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, fol
     app.button(key="undo").click().run()
     assert (box(app).value, in_url(app, MODEL)) == (SENTENCE, "en-fr")
     app.selectbox(key="versus_model").select("damaged").run()
-    assert any("MANIFEST.json is not a manifest" in text for text in texts(app))
+    assert any("MANIFEST.json is not a Headlight manifest" in text for text in texts(app))
 
 
 def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> None:

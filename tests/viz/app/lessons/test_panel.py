@@ -379,3 +379,9 @@ def test_a_teacher_sets_a_clock_and_locks_the_answers(serve, lessons, monkeypatc
     assert shown() == (0, ["lesson-show-0"])
     assert shown(minutes="12", locked="1") == (1, [])
     assert shown(minutes="12<b>", locked="0") == (0, ["lesson-show-0"])
+
+
+def test_the_files_of_a_class_are_for_the_teacher(serve, lessons):
+    for query, offered in ({}, True), ({"class": "1"}, False):
+        app = serve(text=SENTENCE, lesson="two", card="1", **query)
+        assert ("lesson-collect" in [button.key for button in app.button]) == offered

@@ -28,11 +28,11 @@ def _show(lesson: Lesson) -> None:
     read = files_field(texts["files"], _FILES, MAX_BYTES, _read)
     problems = [one for one in read if isinstance(one, str)]
     collected = collect([one for one in read if not isinstance(one, str)], lesson)
-    if collected.students:
-        _draw_tables(lesson, collected.students)
     if sentences := [*problems, *collected.problems, *collected.notes]:
         with st.container(height=200 if len(sentences) > 8 else "content"):
             say("\n".join(sentences))
+    if collected.students:
+        _draw_tables(lesson, collected.students)
 
 
 def _draw_tables(lesson: Lesson, students: list[Answers]) -> None:

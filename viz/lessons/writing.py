@@ -71,9 +71,9 @@ _CARDS: Mapping[str, tuple[str, str, str, str, str]] = {
         "Open each head of the choices, and find the square of row “{0}” and column “{1}”.",
         "In {{answer}} this square has 0.9 or more, in each of the others 0.2 or less."),
     "before": ("Which head looks back?",
-        "Such a head has its dark squares just left of the diagonal.",
+        "Such a head has its strong squares just left of the diagonal.",
         "Which of these heads looks at the subword just before?",
-        "In which of these small maps do dark squares make a line just left of the diagonal?",
+        "In which of these small maps do strong squares make a line just left of the diagonal?",
         "In {{answer}} a row gives 0.6 or more to the subword before it, on average, in each of "
         "the others 0.2 or less."),
     "uncertain": ("Where is the model least certain?",

@@ -59,11 +59,9 @@ def main() -> None:
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if shown and shown.needs_sentence:
-                worth_seeing.show(path, asked=shown.asked)
-            elif not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
+            if not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
                 worth_seeing.show(path)
-            if path != "translate":  # which has them below its picture
+            if not shown and path != "translate":  # which has them below its picture
                 first_steps.show(path)
             try:
                 page.run()

@@ -12,8 +12,8 @@ from transformer.files import installed
 from transformer.translation.loaded_model import LoadedModel
 
 CTRANSLATE2_EPILOG = (
-    "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
-    "program that reads CTranslate2 models and SentencePiece. End the source with </s>."
+    "Use the folder with any program that reads CTranslate2 models and SentencePiece. End the "
+    "source with </s>."
 )
 MARIAN_EPILOG = (
     "Use the folder with MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
@@ -28,7 +28,7 @@ def _export_ctranslate2(options: argparse.Namespace) -> None:
     aligning = read_alignment(LoadedModel(loaded))
     head = ctranslate2.AligningHead(aligning.layer, aligning.head)
     ctranslate2.write(loaded, options.out, options.quantization, head)
-    _print_size(options.out / ctranslate2.REQUIRED[0], options.quantization)
+    _print_size(options.out / ctranslate2.MODEL, options.quantization)
 
 
 def _export_marian(options: argparse.Namespace) -> None:

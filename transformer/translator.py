@@ -122,7 +122,6 @@ class Translator(loaded_model.LoadedModel):
             InputError: if a text is empty or too long for the model, or if no search could write
                 the translation.
         """
-        self.require_weights()
         return score.score(self, text, target, alternatives, alpha)
 
     def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
@@ -202,7 +201,6 @@ class Translator(loaded_model.LoadedModel):
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
         """Trace texts that are cut into pieces already, each with `</s>` at its end."""
-        self.require_weights()
         languages = self.languages.for_text(source)
         traced = AttentionTrace.from_fields(
             capture(self.model, source, target, source_pieces, target_pieces, languages=languages)

@@ -324,7 +324,7 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
 
 def _show_plotly(figure: Any) -> None:
     """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
-    chart, bundle = still.plotly_maps(figure), figure._repr_mimebundle_()
+    chart, bundle = still.plotly_map(figure), figure._repr_mimebundle_()
     if chart is None or not bundle:  # a terminal shows its figures elsewhere
         figure._ipython_display_()
         return

@@ -66,8 +66,8 @@ def test_what_was_typed_is_text_and_nothing_else():
     origin = Origin(EVIL, EVIL, EVIL, "")
     page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
     lines = lines_report(many(evil=True), title=EVIL, origin=Origin("", "", EVIL, ""))
-    # title, heading, both sentences, model, link
-    for text, count, scripts in ((page, 6, 2), (lines, 3, 2 + 5)):
+    # title, heading, both sentences, model, link; in the list and below it, both of each
+    for text, count, scripts in ((page, 6, 2), (lines, 3 + 4 * 5, 1 + 5)):
         assert EVIL not in text
         assert "<img" not in text
         assert text.count(escape(EVIL)) == count

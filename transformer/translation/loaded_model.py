@@ -77,9 +77,6 @@ class LoadedModel:
         """Characters of the longest text that is read at all."""
         return self.reader.max_characters
 
-    def require_weights(self) -> None:
-        """Raise InputError if there are no weights to trace or score a translation with."""
-
     def require_finite(self, values: Iterable[float]) -> None:
         """Raise an error unless all values are finite: finite weights may be too large."""
         if not all(map(math.isfinite, values)):

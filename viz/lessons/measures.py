@@ -115,13 +115,6 @@ class Measure:
         return format_number(value, self.digits)
 
 
-def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
-    """Compute a measure by its name, and format it; the arguments are those of a lesson file."""
-    measure = MEASURES[name]
-    parsed = {key: measure.arguments[key](value) for key, value in arguments.items()}
-    return measure.text(measure.compute(sentence, parsed))
-
-
 def _heads(value: object) -> list[Removal]:
     removals, problem = removal_text.parse_removals(str(value), None)
     if problem or not removals:

@@ -250,53 +250,78 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     )
 
 
+_NOTHING = (
+    "Add a sentence of another length: {reason}, so this mask hides nothing and the loss stays the "
+    "same."
+)
+_STAYS = "Without the mask the loss stays at {before:.3f} nats."
+_UNSURE = (
+    "Without the mask the loss goes {where}from {before:.3f} to {after:.3f} nats: by {difference} "
+    "± {error:.3f} (two standard errors over {pieces}), which may be no change at all."
+)
+_CHANGES = (
+    "Without the mask the loss **{verb}**{slightly}, {where}from {before:.3f} to {after:.3f} nats: "
+    "{meaning}."
+)
+_OTHERS = " {sentences} {has} {lacks}: the loss is the same {rounding}."
+
+
 def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     """Describe the change of the loss without the mask, where the mask hid something.
 
     A change counts where the mean over the pieces is more than two standard errors from 0.
     """
-    hides = unmasked.hides
+    hides, causal = unmasked.hides, kind == "decoder_self"
     if not hides.any():
         every = "every sentence of this batch has one position"
-        reason = every if kind == "decoder_self" else "no sentence of this batch is padded"
-        return (
-            f"Add a sentence of another length: {reason}, so this mask hides nothing and the loss "
-            "stays the same."
-        )
-    with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
-    which = "longer" if kind == "decoder_self" else "padded"
-    ones = "one" if hides.sum() == 1 else "ones"
-    subset = "" if hides.all() else f"in {_sentences(hides)}, the {which} {ones}, "
-    numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
+        return _NOTHING.format(reason=every if causal else "no sentence of this batch is padded")
+    before, after = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     changes = (unmasked.loss - masked.loss)[hides]
     changes = changes[~np.isnan(changes)]
     change, pieces = float(changes.mean()), len(changes)
     # one piece has no standard error
-    error = float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
-    others = ""
-    if not hides.all():  # there the loss differs by rounding alone
-        largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
-        bound = Context(prec=1, rounding=ROUND_CEILING).create_decimal(f"{largest:.6g}")
-        nats = f"up to rounding, {float(bound):.0e} nats at most"
-        rounding = nats if largest else "to the last digit"
-        has = "has" if (~hides).sum() == 1 else "have"
-        lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
-        others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."
+    error = 2 * float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
+    template = _CHANGES if abs(change) > error else _UNSURE
+    return (_STAYS if abs(change) < SAME else template).format(
+        before=before,
+        after=after,
+        difference=format_difference(after, before, 3),
+        error=error,
+        pieces=counted(pieces, "subword"),
+        verb="rises" if change > 0 else "falls",
+        slightly=" slightly" if abs(change) < SMALL else "",
+        where="" if hides.all() else f"in {_sentences(hides)}, {_subset(hides, causal)}, ",
+        meaning=_meaning_of_change(change, kind),
+    ) + _describe_others(masked, unmasked, causal)
+
+
+def _subset(hides: npt.NDArray[np.bool_], causal: bool) -> str:
+    return f"the {'longer' if causal else 'padded'} {'one' if hides.sum() == 1 else 'ones'}"
+
+
+def _meaning_of_change(change: float, kind: Kind) -> str:
     leaks = f"what leaks from {HIDDEN[kind]}"
-    verb, meaning = "falls", "what leaks in happens to help on these sentences"
     if change > 0:
-        verb, meaning = "rises", f"this model was trained with the mask, and {leaks} disturbs it"
-    elif kind == "decoder_self":
-        meaning = f"the model uses {leaks}, although it was trained without it"
-    slightly = " slightly" if abs(change) < SMALL else ""
-    verdict = f"**{verb}**{slightly}, {numbers}: {meaning}"
-    if abs(change) < SAME:
-        verdict = f"stays at {with_mask:.3f} nats"
-    elif not abs(change) > 2 * error:
-        by = f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f}"
-        errors = f"two standard errors over {counted(pieces, 'subword')}"
-        verdict = f"goes {numbers}: by {by} ({errors}), which may be no change at all"
-    return f"Without the mask the loss {verdict}.{others}"
+        return f"this model was trained with the mask, and {leaks} disturbs it"
+    if kind == "decoder_self":
+        return f"the model uses {leaks}, although it was trained without it"
+    return "what leaks in happens to help on these sentences"
+
+
+def _describe_others(masked: Leak, unmasked: Leak, causal: bool) -> str:
+    """Describe the sentences in which the mask hides nothing: their loss differs by rounding."""
+    others = ~unmasked.hides
+    if not others.any():
+        return ""
+    largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[others]))
+    bound = Context(prec=1, rounding=ROUND_CEILING).create_decimal(f"{largest:.6g}")
+    nats = f"up to rounding, {float(bound):.0e} nats at most"
+    return _OTHERS.format(
+        sentences=capitalised(_sentences(others)),
+        has="has" if others.sum() == 1 else "have",
+        lacks="one position" if causal else "no padding",
+        rounding=nats if largest else "to the last digit",
+    )
 
 
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:

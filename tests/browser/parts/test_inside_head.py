@@ -39,9 +39,7 @@ def numbers():
 
 def content(step=0, query="Hunde"):
     steps = [
-        inside_head.WalkStep(
-            name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}"
-        )
+        inside_head.WalkStep(name, f"e_{n}", f"shape {n}", f"says {n}", f"code {n}")
         for n, name in enumerate(NAMES)
     ]
     return inside_head.encode_inside(

@@ -5,7 +5,9 @@ Each head looks at one known cell, which is read back where it is drawn.
 
 from typing import Any
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.browser import app_page, offline, spy
@@ -15,7 +17,6 @@ from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw import explorer, heads_view
 from viz.draw.labels import SCREEN_NAMES, token_names
-from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart
 from viz.report import report
 
@@ -165,7 +166,7 @@ def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_w
 
 
 def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
-    chart = head_bars(np.array([0.25, 0.75], np.float32), [f"▁{EVIL}", "▁dogs"], kind="cross")
+    chart = alt.Chart(pd.DataFrame({"token": [EVIL, "dogs"]})).mark_bar().encode(x="token:N")
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html>{show_chart(chart.to_dict())[0]['text/html']}", "utf-8")
     page = browser.new_page(offline=True)

@@ -124,8 +124,6 @@ OUTPUTS = {
     "report --lines": ["--lines", "text", "--checkpoint", "model"],
     "site --out": ["--stored", "text", "--checkpoint", "model"],
     "lessons handout": ["lesson"],
-    "lessons notebook": ["lesson"],
-    "lessons puzzles": ["--text", "text"],
     "lessons collect": ["text"],
     "average --out": ["model", "model"],
     "export marian": ["--checkpoint", "model"],
@@ -141,7 +139,7 @@ COMPUTATIONS = (
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
     "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
     "transformer.checkpoints.export.ctranslate2._specification", "viz.lessons.__main__.answer_key",
-    "viz.lessons.__main__.find_puzzles", "viz.lessons.__main__.read_answers",
+    "viz.lessons.__main__.read_answers",
 )  # fmt: skip
 
 

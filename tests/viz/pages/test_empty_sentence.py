@@ -3,16 +3,13 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import additive, roles
+from viz.pages import roles
 
 
 @pytest.mark.parametrize(
     ("page", "url", "view"),
     [
-        *(("additive", "additive_view", view) for view in additive.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
-        ("inside", "at", "0"),
-        ("hooks", "hook", "q"),
     ],
 )
 def test_a_view_without_a_translation_says_so(serve, page: str, url: str, view: str) -> None:

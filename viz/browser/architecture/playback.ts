@@ -4,7 +4,6 @@
 import { ARROWS, button, isShortcut, make } from "../core/dom.ts";
 import { digits, isolate, SPECIAL, within } from "../core/text.ts";
 import type { ModelBox, ModelData, ModelPlan } from "./plan.ts";
-import type { Architecture } from "./view.ts";
 
 /** A lit box, and the number of the subword that the decoder writes there; −1 in the encoder. */
 interface Moment { box: string; word: number }
@@ -44,8 +43,17 @@ export const durationOf = ({ box, word }: Moment) =>
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** The picture that is played: its data and places, the buttons of its boxes. */
+interface Stage {
+  data: ModelData;
+  plan: ModelPlan;
+  box: HTMLElement;
+  buttons: Map<string, HTMLButtonElement>;
+  open(name: string): void;
+}
+
 export class Playback {
-  declare view: Architecture;
+  declare view: Stage;
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One box back" });
   play = button("▶ Play", () => this.toggle());
   on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One box on" });
@@ -63,7 +71,7 @@ export class Playback {
   texts = "";
   declare remove: () => void;
 
-  constructor(view: Architecture) {
+  constructor(view: Stage) {
     this.view = view;
     this.panel.addEventListener("keydown", (event) => {
       if (!isShortcut(event) && this.press(event.key)) event.preventDefault();

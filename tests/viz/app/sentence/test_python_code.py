@@ -8,24 +8,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
-from tests.viz.app.sentence.paper_checks import (
-    functions,
-    read_and_edited,
-    rescaled,
-    work,
-)
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
-from viz.app.links.navigation import LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
+from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
 from viz.pages.roles import edges
@@ -98,24 +91,6 @@ def compared(app: AppTest, values: Values) -> None:
         assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
 
 
-def inside(app: AppTest, values: Values) -> None:
-    (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    for name in ("scaled", "weights", "z", "normalised"):
-        close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
-    parts, cells = values["Why here: the score, split"].melt(), frames(app, 0)[0]
-    assert [*parts["variable"]] == [*cells["key"]]
-    close(parts["value"], cells["value"])
-    raised = np.sort(values["What it writes"])
-    table = app.table[0].value
-    close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)
-    close(-raised[: len(table)], table["down by"].astype(float), 0.006)
-    if "Copying score" in values:
-        (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
-        assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
-    if "Translation" in values:
-        assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
-
-
 def corpus_roles(app: AppTest, values: Values) -> None:
     measured = values["Every measure"]
     shown_table = app.table[0].value
@@ -184,28 +159,6 @@ def forming(app: AppTest, values: Values) -> None:
     close(np.ravel(on_sinks), column(app, 1, "share"))
 
 
-def lines_table(app: AppTest, values: Values) -> None:
-    table = app.dataframe[-1].value
-    (result, *_) = (value for value in values.values() if isinstance(value, pd.DataFrame))
-    if "loss without" in result:
-        same_charts(app, {title: x for title, x in values.items() if x is not result})
-        result = result.sort_values("loss without", ascending=False, kind="stable")
-        close(result[["confidence", "loss without"]], table[["confidence", "loss without"]])
-    else:
-        close(result["line"][: len(table)], table["line"])
-
-
-def corpus_head(app: AppTest, values: Values) -> None:
-    tenths = values["A line of each tenth of loss without"]
-    maps = values["Small maps of these lines"]
-    sources = [text.value for text in app.text]
-    assert all(pair.source in sources for pair, _ in tenths)
-    for chart, weights in enumerate(maps):
-        close(weights.ravel(), column(app, chart, "weight"))
-    tokens = values["Tokens and pairs with the most weight"]
-    close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
-
-
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "translate": (translate, {"where_from": "true"}),
     "translate almost": (translate_more, {"translate_view": "Almost written"}),
@@ -218,15 +171,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
     "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
-    "inside": (inside, {"layer": "2", "head": "3"}),
-    "inside scaled": (
-        inside,
-        {"scale_of": "none", "kind": "encoder", "score": "one key"},
-    ),
-    "inside difference": (
-        inside,
-        {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
-    ),
     "roles": (corpus_roles, {}),
     "roles removed": (
         removal,
@@ -234,22 +178,8 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
     "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
-    "corpus": (lines_table, {}),
-    "corpus head": (corpus_head, {"corpus_view": ONE_HEAD}),
-    "corpus search": (
-        lines_table,
-        {
-            "corpus_view": SEARCH,
-            "search_by": "this head: diagonal",
-            "match_source": "^A.*(dog|man)",
-        },
-    ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "self_attention": (work, {}),
-    "additive": (functions, {"kind": "decoder"}),
-    "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
-    "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 
 

@@ -22,7 +22,7 @@ from viz.draw import caption
 from viz.draw.formatting import counted
 from viz.lessons import reading
 from viz.lessons.answers import Answers, read_answers
-from viz.lessons.collecting import Summary, answers_table, card_summaries, collect, csv_of
+from viz.lessons.collecting import answers_table, cards_table, collect, csv_of
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.lesson import Language
@@ -123,23 +123,13 @@ def _collect(options: argparse.Namespace) -> int:
         width, questions = table["name"].str.len().max(), sum(bool(c.ask) for c in lesson.cards)
         for student, right, count, *cells in table.itertuples(index=False):
             print(f"{student:<{width}}  {right} of {count}  {' '.join(cells[:questions])}")
-        for summary in card_summaries(lesson, students):
-            print(_told(summary, len(students)))
+        print(cards_table(lesson, students).to_string(index=False))
         if options.out:
             sys.stdout.flush()  # before a file that may go there, too
             command.save(options.out, csv_of(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)
-
-
-def _told(summary: Summary, students: int) -> str:
-    parts = [f"{summary.right} of {students} right", f"{summary.at_once} at the first try"]
-    parts += [f"shown to {summary.shown}"] if summary.shown else []
-    if summary.made_by:
-        made_by = counted(summary.made_by, "student")
-        parts.append(f"most frequent mistake “{summary.mistake}” ({made_by})")
-    return f"card {summary.card}: {', '.join(parts)}"
 
 
 def _say(problems: Sequence[str]) -> int:

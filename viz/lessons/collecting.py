@@ -1,7 +1,7 @@
 """Answers of a class: the files that count, the teacher's table, and a summary of each card."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -88,40 +88,24 @@ def csv_of(table: pd.DataFrame) -> bytes:
     return csv_bytes(table.replace(r"^(?=[=+@-])", "'", regex=True))
 
 
-class Summary(NamedTuple):
-    """What a class gave to a card."""
-
-    card: int  # counted from 1
-    right: int
-    at_once: int  # right at the first try
-    shown: int
-    mistake: str  # the most frequent one, or ""
-    made_by: int  # by how many students
-
-
-def card_summaries(lesson: Lesson, students: Sequence[Answers]) -> Iterator[Summary]:
-    """Yield a summary of each question."""
+def cards_table(lesson: Lesson, students: Sequence[Answers]) -> pd.DataFrame:
+    """Return a row for each question: how many were right, and the most frequent mistake."""
+    rows = []
     for number, card in enumerate(lesson.cards):
         if not card.ask:
             continue
         task = lesson.tasks[number]
-        given = [
-            answer for student in students for answer in student.answers if answer.task == task
-        ]
+        given = [answer for s in students for answer in s.answers if answer.task == task]
         mistakes = [_mistakes(answer) for answer in given]
-        (key, count), *_ = Counter(key for made in mistakes for key in made).most_common(1) or [
-            (None, 0)
-        ]
+        counts = Counter(key for made in mistakes for key in made).most_common(1)
+        key, count = counts[0] if counts else (None, 0)
         # any file can have any text: what a terminal obeys is taken out
-        text = next((made[key] for made in mistakes if key in made), "")
-        yield Summary(
-            number + 1,
-            sum(answer.right for answer in given),
-            sum(answer.right and len(answer.tries) == 1 for answer in given),
-            sum(answer.shown for answer in given),
-            shortened(one_line(text), 60),
-            count,
-        )
+        text = one_line(next((made[key] for made in mistakes if key in made), ""))
+        at_once = sum(answer.right and len(answer.tries) == 1 for answer in given)
+        right, shown = (sum(getattr(a, name) for a in given) for name in ("right", "shown"))
+        rows.append([number + 1, right, at_once, shown, shortened(text, 60), count])
+    columns = ["card", "right", "at the first try", "shown", "most frequent mistake", "made by"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _mistakes(answer: GivenAnswer) -> dict[object, str]:

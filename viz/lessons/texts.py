@@ -35,6 +35,7 @@ _TEXTS = {
     "firsts": ("At the first try", "Beim ersten Versuch"),
     "showns": ("Shown", "Gezeigt"),
     "mistake": ("Most frequent mistake", "Häufigster Fehler"),
+    "made_by": ("Made by", "Gemacht von"),
     "table": ("Download the table", "Tabelle herunterladen"),
     "leave": ("End", "Ende"),
     "goal": ("Goal", "Ziel"),

@@ -1,6 +1,5 @@
 """Answers of a class as a teacher sees them: files are dropped, and nothing of them is stored."""
 
-import pandas as pd
 import streamlit as st
 
 from transformer import InputError
@@ -10,7 +9,7 @@ from viz.app.chrome.fields import files_field
 from viz.app.chrome.problems import say
 from viz.lessons import Lesson
 from viz.lessons.answers import MAX_BYTES, Answers, parse_answers
-from viz.lessons.collecting import answers_table, card_summaries, collect, csv_of
+from viz.lessons.collecting import answers_table, cards_table, collect, csv_of
 from viz.lessons.texts import TEXTS
 
 _FILES = "class-files"
@@ -37,27 +36,19 @@ def _show(lesson: Lesson) -> None:
 
 def _draw_tables(lesson: Lesson, students: list[Answers]) -> None:
     texts, count = TEXTS[lesson.language], len(students)
-    table, summaries = answers_table(lesson, students), list(card_summaries(lesson, students))
-    columns = [texts[name] for name in ("column", "rights", "firsts", "showns", "mistake")]
-    cards = [
-        (
-            str(card),
-            f"{right} / {count}",
-            str(firsts),
-            str(shown),
-            f"{as_markdown(mistake)} ({made_by})" if made_by else "",
-        )
-        for card, right, firsts, shown, mistake, made_by in summaries
-    ]
-    st.table(pd.DataFrame(cards, columns=columns), border="horizontal", hide_index=True)
+    table, cards = answers_table(lesson, students), cards_table(lesson, students)
+    rights = f"{texts['rights']} / "
+    numbers = cards["card"].astype(str)
+    rows = table.iloc[:, [0, 1, *range(3, 3 + len(cards))]]
+    rows = rows.set_axis([texts["name"], f"{rights}{len(cards)}", *numbers], axis=1)
+    names = [texts[name] for name in ("column", "firsts", "showns", "mistake", "made_by")]
+    cards = cards.set_axis([names[0], f"{rights}{count}", *names[1:]], axis=1)
+    for frame, column in ((cards, texts["mistake"]), (rows, texts["name"])):
+        frame[column] = frame[column].map(as_markdown)
+    st.table(cards, border="horizontal", hide_index=True)
     st.caption(texts["marks"])
-    rows = {
-        texts["name"]: table["name"].map(as_markdown),
-        texts["rights"]: table["right"].astype(str) + f" / {len(summaries)}",
-        **{str(summary.card): table[f"card {summary.card}"] for summary in summaries},
-    }
     with st.container(height=360 if count > 8 else "content"):
-        st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
+        st.table(rows, border="horizontal", hide_index=True)
     st.download_button(
         texts["table"],
         lambda: csv_of(table),

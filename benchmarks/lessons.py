@@ -183,8 +183,9 @@ class Player:
         self.page.goto(f"{self.address}/?lesson={self.lesson.name}&card={number + 1}{text}")
         self._wait_for_card(number)
         self._rest()
-        if not self.lesson.cards[number].predict:  # whose view comes after the first try
-            self.page.locator(".st-key-lesson-view a").click()
+        # of a card that predicts, the view comes after the first try; folded, it is open
+        if (link := self.page.locator(".st-key-lesson-view a")).count() and link.is_visible():
+            link.click()
             self._rest()
         self.page.locator(f".st-key-lesson-card-{number}").evaluate(
             "(e) => { e.tabIndex = -1; e.focus(); }"

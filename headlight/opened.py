@@ -10,8 +10,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from transformer.errors import quoted
@@ -85,8 +85,8 @@ def problems(lesson: Lesson, card: Card) -> Iterator[str]:
     seen = _plain(" ".join([*around, *(text for one in drawn for text in _texts(one))]))
     for label in _LABEL.findall(re.sub("(?m)^words:.*", "", card.source)):
         parts = [re.escape(part.strip()) for part in _plain(label).split("…")]
-        known = all(re.search(rf"(?<!\w){part}(?!\w)", seen) for part in parts)
-        if not known and label not in card.words:
+        is_there = all(re.search(rf"(?<!\w){part}(?!\w)", seen) for part in parts)
+        if not is_there and label not in card.words:
             yield (
                 f"the page of this card has no {quoted(label)}: write a label as the page has it, "
                 "set other words in **bold** or name them under “words:”."
@@ -98,24 +98,24 @@ _SCRIPT = next(Path(__file__).with_name("browser").glob("headlight-*.js"))
 _WRITTEN = " ".join(re.findall(r'"([^"\\]*)"', _SCRIPT.read_text("utf-8")))
 
 
-def _drawn(block: object) -> Iterator[Message]:
-    """Yield each element and container that is drawn."""
+def _drawn(block: object) -> Iterator[Any]:
+    """Yield the message of each element and container that is drawn."""
     for child in getattr(block, "children", {}).values():
-        if isinstance(message := getattr(child, "proto", None), Message):
+        if (message := getattr(child, "proto", None)) is not None:
             yield message
         yield from _drawn(child)
 
 
-def _texts(message: Message) -> Iterator[str]:
+def _texts(message: Any) -> Iterator[str]:
     """Yield each text of a message, and those that the script of a picture writes by itself."""
     for field, value in message.ListFields():
         for part in value if field.is_repeated else [value]:
-            if isinstance(part, Message):
-                yield from _texts(part)
-            elif isinstance(part, bytes):
+            if isinstance(part, bytes):
                 yield part.decode(errors="ignore")
             elif isinstance(part, str):
                 yield _WRITTEN if part == _SCRIPT.name else part
+            elif hasattr(part, "ListFields"):
+                yield from _texts(part)
 
 
 def _plain(text: str) -> str:

@@ -95,6 +95,9 @@ LIT = """() => {
   const seen = Math.min(place.bottom, foot) - Math.max(place.top, HEAD);
   const most = Math.min(place.height - 2, 0.9 * (foot - HEAD));
   if (place.left < -8 || place.right > side + 8) return "lit place is wider than the room";
+  const maps = lit.matches(".st-key-forming-player")
+    && document.querySelector('[data-light^="grid"]');
+  if (maps && place.bottom > foot + 8) return "the small maps are out of sight";
   if (seen >= most && place.height > 0) return "";
   const [all, some, room] = [place.height, seen, foot - HEAD].map(Math.round);
   return `of ${all} px lit, ${some} in sight in a room of ${room}`;

@@ -112,7 +112,10 @@ def run(options: argparse.Namespace) -> int:
         for name in options.names or lessons:
             key = list(answer_key(lessons[name], translator))
             for width, height in SCREENS:
-                screen = {"viewport": {"width": width, "height": height}}
+                screen = {
+                    "viewport": {"width": width, "height": height},
+                    "locale": lessons[name].language,  # others are behind its name in the menu
+                }
                 began, score = time.monotonic(), Score()
                 player = Player(browser, screen, server.address, lessons[name], score)
                 failed = player.play(key)

@@ -28,7 +28,7 @@ from transformer.text.languages import Languages
 from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, axis_titles, token_names
+from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
 from viz.figures import still
 from viz.figures.heads import head_map
 from viz.report import report
@@ -264,7 +264,7 @@ def test_the_svg_of_a_head_has_its_weights_names_and_caption(kind):
     assert divmod(darkest, len(labels.keys)) == planted_at(trace, kind, 1, 2)
     assert f"L2 H3 · {SCREEN_NAMES[kind]}" in texts
     names = axis_titles(kind, trace.languages)
-    assert {*names, *token_names([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
+    assert {*names, *display_tokens([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
     caption = " ".join(texts[-4:])
     assert "layer 2, head 3, lens: weights." in caption
     assert EVIL in caption
@@ -291,13 +291,13 @@ def test_an_svg_follows_its_options_and_is_a_file_whatever_the_tokens(translator
     ("choice", "message"),
     [
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
-        ({"kinds": "cross"}, "kinds='cross' is no list"),
-        ({"over": [3]}, r"3 is no head"),
+        ({"kinds": "cross"}, "kinds='cross' is not a list"),
+        ({"over": [3]}, r"3 is not a head"),
         ({"lens": "norm"}, "take one of rollout, weights"),
     ],
 )
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
-    with pytest.raises(InputError, match="no attention trace but 'list'"):
+    with pytest.raises(InputError, match="not an attention trace but 'list'"):
         notebook.explore([planted()])

@@ -18,7 +18,7 @@ from transformer import errors, kinds, trace
 from transformer.text.languages import Languages
 from transformer.traces import from_arrays
 from viz.draw import palette, wire
-from viz.draw.labels import axis_titles, token_names
+from viz.draw.labels import axis_titles, display_tokens
 from viz.figures.axes import OLIVE, PALE, PURPLE
 from viz.figures.forms import tips
 
@@ -152,7 +152,7 @@ def _heatmap(
     weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: kinds.Kind, name: str
 ) -> go.Heatmap:
     rows, columns = (
-        np.array([escape(token) for token in token_names(axis)]) for axis in (queries, keys)
+        np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
     )
     tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
     return go.Heatmap(
@@ -170,5 +170,5 @@ def _heatmap(
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     # by position: a word that occurs twice has two rows
-    texts = [escape(token) for token in token_names(tokens)]
+    texts = [escape(token) for token in display_tokens(tokens)]
     return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from transformer.kinds import Kind
 from viz.draw import palette, wire
-from viz.draw.labels import AxisTitles, token_names
+from viz.draw.labels import AxisTitles, display_tokens
 from viz.figures.axes import bare_axis, vega_json
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:
 
 def _token_axis(tokens: Sequence[str], squares: int, **more: Any) -> alt.Axis:
     """Name the first token of each square, of as many as have room."""
-    texts = token_names(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
+    texts = display_tokens(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
     values = [*range(0, squares, wire.block_size(squares, _LABELLED))]
     label = f"{vega_json(texts)}[datum.value]"
     return bare_axis(labelExpr=label, values=values, labelLimit=110, labelFontSize=9, **more)

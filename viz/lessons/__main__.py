@@ -1,4 +1,4 @@
-"""python -m viz.lessons: write, check or print lessons, collect answers."""
+"""headlight lessons: write, check or print lessons, collect answers."""
 
 import argparse
 import os
@@ -83,7 +83,9 @@ def _host(text: str) -> str:
     """Parse the address of an app, of the form http://192.168.1.5:8501."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address such as http://192.168.1.5:8501.")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an address such as http://192.168.1.5:8501."
+        )
     return text
 
 

@@ -1,7 +1,7 @@
 """Answers of a student to a lesson, and their file; `collecting` has the table of all.
 
 A file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
-by accident or by hand. It is no proof: anyone can compute it with this module.
+by accident or by hand. It is not a proof: anyone can compute it with this module.
 """
 
 import json

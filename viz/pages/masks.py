@@ -24,7 +24,7 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names, token_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
@@ -165,7 +165,7 @@ def shift_right() -> None:
             )
     with explanation:
         explain(
-            "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
+            "The decoder's input is its output, shifted right by one position, with *start* "
             "in front: the model is auto-regressive, what it wrote is what it reads next. With the "
             "causal mask, each prediction depends only on earlier tokens, so one pass trains all "
             "positions." + sources("§3, §3.1", batch_traces)
@@ -350,7 +350,7 @@ def shift_chart(
     ends: list[tuple[int, int, int, int, str]] = []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
         # both sides together, so that a piece is marked in the same way on each
-        shown = token_names([*read, *written])
+        shown = display_tokens([*read, *written])
         left = _APART * sentence
         for n, (before, after) in enumerate(zip(shown, shown[len(read) :], strict=False)):
             opacity = _FADED if written[n] == PADDING else 1.0
@@ -403,7 +403,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
     """Draw -log p of each next token, `[target]` in nats, with the mask and without it."""
-    names = token_names(tokens)
+    names = display_tokens(tokens)
     columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
     axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)
     change = {"nats": ("", ".4f"), "change": ("changed by", "+.4f")}

@@ -11,7 +11,7 @@ from transformer import Kind
 from transformer.text import languages
 from viz import lines
 from viz.draw import heads_view
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +43,7 @@ def test_sentences_are_chosen_and_linked_and_the_open_head_stays(browser, tmp_pa
             opened.select(kind, layer, head)
         else:
             assert opened.page.url == f"{opened.address}#{number}"
-        labels = [token_names(axis) for axis in trace.labels(kind)]
+        labels = [display_tokens(axis) for axis in trace.labels(kind)]
         weights = trace.weights(kind)[layer, head]
         query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
         note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"

@@ -25,7 +25,6 @@ _MODULES = {
     "dataclasses": "replace",
     "headlight": "KINDS AttentionTrace Translator align_both explore lenses",
     "pathlib": "Path",
-    "training.run": "journal",
     "transformer.analysis": "attention_mass source_share",
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
@@ -46,12 +45,10 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
+    "transformer.analysis.sinks": "are_sinks without_sinks",
     "transformer.kinds": "attention_name",
     "viz.draw.palette": "COLOR",
     "viz.figures.heads": "head_map",
-    "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""
 
@@ -134,13 +131,17 @@ def load_call(model: str) -> str:
 
 
 def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
-    """Return the call that traces a sentence and its translation, as text if it has its pieces."""
-    target: str | list[str] = [piece.text for piece in trace.target_pieces]
+    """Return the call that traces a sentence and its translation."""
+    return f"translator.trace({trace.source!r}, target={trace_target(trace, translator)!r})"
+
+
+def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | list[str]:
+    """Return the translation of a trace, as text if it has its pieces."""
     if translator and trace.target:
         read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
         if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
-            target = trace.target
-    return f"translator.trace({trace.source!r}, target={target!r})"
+            return trace.target
+    return [piece.text for piece in trace.target_pieces]
 
 
 def search_arguments(settings: SearchSettings) -> dict[str, Any]:

@@ -21,18 +21,10 @@ from viz.findings import MOST, PAGES, Finding, FromModel, passes, ranked
 LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
-QUESTIONS: Mapping[tuple[str, str], str] = {
-    ("heads", ""): "Where does each head look?",
-    ("roles", navigation.ROLES): "What does each head do most?",
-    ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
-    ("roles", navigation.WHY): "What speaks for this word rather than another?",
-    ("roles", navigation.LAYERS): "What would each layer write?",
-    ("training", "Heads forming"): "When did the heads form?",
-    ("training", "Curves"): "How did the loss fall?",
-}
+QUESTIONS: Mapping[tuple[str, str], str] = {}
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
+WITH_OWN_ROW: tuple[str, ...] = ()
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 

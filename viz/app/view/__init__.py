@@ -8,13 +8,14 @@ from viz.app.view.compute import (
     compute_in_job,
     compute_on_request,
     figure,
+    list_call,
     list_file,
     list_result,
     name_model,
     part,
 )
 from viz.app.view.listing import Content, OtherModel
-from viz.app.view.page import Page, View, controls, findings_row, view
+from viz.app.view.page import Page, View, controls, findings_row, program, view
 
 __all__ = [
     "Content",
@@ -30,9 +31,11 @@ __all__ = [
     "controls",
     "figure",
     "findings_row",
+    "list_call",
     "list_file",
     "list_result",
     "name_model",
     "part",
+    "program",
     "view",
 ]

@@ -21,7 +21,7 @@ from viz.app.sentence.sentence_bar import origin_of
 from viz.app.view import Page, compute, controls, view
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale, token_names
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
@@ -62,7 +62,7 @@ def inside_a_head() -> None:
     if choices.as_trained:
         values = compute("values", sublayer_values, model, trace, kind, layer)
     else:
-        edits = compute("edits", scaling.rescaled, model, choices.scale, place)
+        edits = compute("edits", scaling.rescale_scores, model, choices.scale, place)
         values = compute("values", sublayer_values, model, trace, kind, layer, edits)
     _picture(translator, trace, values, choices)
     url = head_picker.link_parameters(*place)
@@ -108,7 +108,7 @@ def _choices(trace: AttentionTrace) -> Choices:
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    tokens = display_tokens(trace.labels(kind).queries)
+    tokens = token_names(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     label = "Step"
@@ -134,6 +134,7 @@ def _picture(
         title=choices.place.title,
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
+        plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),

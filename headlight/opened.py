@@ -15,6 +15,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from transformer.errors import quoted
+from viz.app import jobs
 from viz.app.lessons.panel import LIGHTS
 from viz.app.lessons.progress import card_view
 from viz.draw.labels import KINDS_BY_NAME, PAGE_TITLES
@@ -126,6 +127,7 @@ def _plain(text: str) -> str:
 def main(paths: list[str]) -> None:
     """Print what is wrong with the views of lesson files that can be read."""
     wrong: list[tuple[str, int, str]] = []
+    jobs.PATIENCE = SECONDS  # this process waits for what a page would draw later
     for path in map(Path, paths):
         try:
             lesson = read_lesson(path)

@@ -62,7 +62,7 @@ class Ours:
         self._translator.trace_of(self._translator.translate(text, beam_size=K, n_best=1))
 
     def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
-        """As `python -m transformer` does."""
+        """As `headlight translate` does."""
         search = batch.LineSearch(
             self._translator,
             SearchSettings(beam_size=K, n_best=1),

@@ -1,4 +1,4 @@
-"""python -m transformer: translate a sentence, or standard input line by line; align its words."""
+"""headlight translate: translate a sentence, or standard input line by line; align its words."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""python -m transformer.export ctranslate2 | marian: write a checkpoint for other programs."""
+"""headlight export ctranslate2 | marian: write a checkpoint for other programs."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ CTRANSLATE2_EPILOG = (
 )
 MARIAN_EPILOG = (
     "Use the folder with MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
-    "transformers, or with python -m transformer --checkpoint DIR. For CTranslate2, export the "
+    "transformers, or with headlight translate --checkpoint DIR. For CTranslate2, export the "
     "checkpoint itself: its MarianMT converter supports only a start embedding of zeros."
 )
 

@@ -128,7 +128,7 @@ class Translator(loaded_model.LoadedModel):
         """Translate many texts, batched by length; an empty line stays empty.
 
         Raises:
-            InputError: if a line is too long for the model or is no text, naming the first such
+            InputError: if a line is too long for the model or is not text, naming the first such
                 line; if `lines` is a single text or no sequence.
         """
         if isinstance(lines, str):
@@ -180,12 +180,12 @@ class Translator(loaded_model.LoadedModel):
         """Trace a translation: the result of `translate`, or `score(…).translation`.
 
         Raises:
-            InputError: if this is no translation, or has no such candidate, counted from 0.
+            InputError: if this is not a translation, or has no such candidate, counted from 0.
         """
         if not isinstance(translation, Translation):
             raise InputError(
-                f"{quoted(translation)} is no translation: give what translate() returned, or the "
-                f"translation of what score() returned."
+                f"{quoted(translation)} is not a translation: give what translate() returned, or "
+                f"the translation of what score() returned."
             )
         require_whole(candidate, "number of the candidate")
         count = len(translation.candidates)

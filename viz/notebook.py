@@ -283,7 +283,7 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
 def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:
     """Check that a head has as many parts as an example."""
     if not isinstance(given, list | tuple) or len(given) != len(example):
-        raise InputError(f"{quoted(given)} is no head: give one such as {example}.")
+        raise InputError(f"{quoted(given)} is not a head: give one such as {example}.")
     return tuple(given)
 
 
@@ -291,14 +291,14 @@ def _several(given: Any, name: str) -> Any:
     if given is None:
         return None
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{name}={quoted(given)} is no list: put brackets around what is shown.")
+        raise InputError(f"{name}={quoted(given)} is not a list: put it into brackets.")
     return tuple(given)
 
 
 def _checked_trace(trace: object) -> AttentionTrace:
     if not isinstance(trace, AttentionTrace):
         raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"This is not an attention trace but {quoted(type(trace).__name__)}: make one with "
             f"from_arrays or from_huggingface."
         )
     return trace

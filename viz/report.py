@@ -184,7 +184,7 @@ def anchor(address: str, text: str) -> str:
     """Format a link to a page; refuse an address of another kind, such as `javascript:`."""
     scheme = re.match(r"([A-Za-z][\w+.-]*):", re.sub(r"[\0-\x20]", "", address))
     if scheme and scheme[1].lower() not in ("http", "https"):
-        raise InputError(f"{quoted(address)} is no address of a page: begin it with https://.")
+        raise InputError(f"{quoted(address)} is not an address of a page: begin it with https://.")
     return f'<a href="{escape(address)}">{text}</a>'
 
 

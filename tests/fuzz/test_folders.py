@@ -109,7 +109,7 @@ FILES = (
 """Outputs that are one file: a file of this name is replaced, as was asked for."""
 
 INPUTS = {
-    "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
+    "--before", "--card", "--checkpoint", "--evaluation", "--examples", "--gold",
     "--lessons", "--notes", "--ref", "--reverse", "--src", "--start-from", "--stored", "--text",
     "--tgt", "--tokenizer",
 }  # fmt: skip

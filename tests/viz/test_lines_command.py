@@ -1,4 +1,4 @@
-"""python -m viz --lines: the right page, and each line's fault said with its number."""
+"""headlight report --lines: the right page, and each line's fault said with its number."""
 
 import io
 import re

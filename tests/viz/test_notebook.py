@@ -291,13 +291,13 @@ def test_an_svg_follows_its_options_and_is_a_file_whatever_the_tokens(translator
     ("choice", "message"),
     [
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
-        ({"kinds": "cross"}, "kinds='cross' is no list"),
-        ({"over": [3]}, r"3 is no head"),
+        ({"kinds": "cross"}, "kinds='cross' is not a list"),
+        ({"over": [3]}, r"3 is not a head"),
         ({"lens": "norm"}, "take one of rollout, weights"),
     ],
 )
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
-    with pytest.raises(InputError, match="no attention trace but 'list'"):
+    with pytest.raises(InputError, match="not an attention trace but 'list'"):
         notebook.explore([planted()])

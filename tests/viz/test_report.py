@@ -179,7 +179,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert meta["name"] == "layer 2 · mean of 3 heads"
     assert meta["kinds"]["cross"]["map"]["title"] == "cross-attention"
     grid = meta["grid"]
-    assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
+    assert grid["selected"] == ["cross", 1, -1]  # a mean is not a head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
     assert grid["parts"][0]["values"][0][0]
     assert {layer for _, layer, _ in grid["order"]} == {1}

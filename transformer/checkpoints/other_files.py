@@ -30,7 +30,7 @@ _KINDS = (
 
 
 def advice(path: Path, otherwise: str) -> str:
-    """Return a sentence on what a path is that is no model; `otherwise` if that is unknown."""
+    """Return a sentence on what a path is that is not a model; `otherwise` if that is unknown."""
     with suppress(OSError):  # of what may not be looked at
         return (_describe(path) if path.exists() else _describe_missing(path)) or otherwise
     return otherwise

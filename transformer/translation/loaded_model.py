@@ -119,7 +119,7 @@ class LoadedModel:
         if best is not None and self.domain is not None and not mistaken:
             if settings is not None:
                 warnings.append(self._notice_of_copied_words(text, best))
-            # what the user forced or forbade is no choice of the model
+            # what the user forced or forbade is not a choice of the model
             steered = settings or SearchSettings()
             forced = 0
             if steered.prefix:

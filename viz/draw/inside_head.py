@@ -51,15 +51,16 @@ def encode_inside(
     title: str,
     steps: Sequence[WalkStep],
     step: int,
+    plays: bool = False,
     head: int,
     factor: str,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every step of one head for one query word, with all numbers exact.
 
-    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`;
-    the steps of the arithmetic come after the picture of the whole. The factor that scales q · k is
-    in words; the head counts from 0.
+    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`,
+    and may play on by itself; the steps of the arithmetic come after the picture of the whole. The
+    factor that scales q · k is in words; the head counts from 0.
     """
     arrays: dict[str, NDArray] = {
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
@@ -77,6 +78,7 @@ def encode_inside(
         "head": head,
         "factor": factor,
         "step": step,
+        "plays": plays,
         "steps": [asdict(step) | {"equation": equation(step.equation)} for step in steps],
         "ends": ends,
         "arrays": arrays,

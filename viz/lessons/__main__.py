@@ -1,4 +1,4 @@
-"""python -m viz.lessons: write, check or print lessons, collect answers."""
+"""headlight lessons: write, check or print lessons, collect answers."""
 
 import argparse
 import os
@@ -26,8 +26,8 @@ from viz.lessons.answers import (
     Answers,
     answers_table,
     card_summaries,
+    find_outdated,
     misfit,
-    outdated,
     read_answers,
 )
 from viz.lessons.grading import answer_key
@@ -90,7 +90,9 @@ def _host(text: str) -> str:
     """Parse the address of an app, of the form http://192.168.1.5:8501."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address such as http://192.168.1.5:8501.")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an address such as http://192.168.1.5:8501."
+        )
     return text
 
 
@@ -125,7 +127,7 @@ def _collect(options: argparse.Namespace) -> int:
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
         taken = {file: answers for file, answers in files.items() if not wrong[file]}
-        for file, other in list(outdated(taken)):
+        for file, other in list(find_outdated(taken)):
             command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
             del taken[file]
         for file, answers in taken.items():

@@ -117,7 +117,7 @@ def _heads(value: object) -> list[Removal]:
     removals, problem = removal_text.parse_removals(str(value), None)
     if problem or not removals:
         raise ValueError(
-            f"{quoted(value)} is no head: write L4 H5 cross, or encoder or decoder at the end."
+            f"{quoted(value)} is not a head: write L4 H5 cross, or encoder or decoder at the end."
         )
     return removals
 
@@ -138,7 +138,7 @@ def _token(value: object) -> int | str:
 def _count(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
         return value
-    raise ValueError(f"{quoted(value)} is no whole number from 0 to 1,000,000.")
+    raise ValueError(f"{quoted(value)} is not a whole number from 0 to 1,000,000.")
 
 
 def _one_of(*names: str) -> Callable[[object], object]:

@@ -86,5 +86,5 @@ def test_a_damaged_file_is_refused_by_its_name(sound, tmp_path, monkeypatch, for
             FORMATS[form][0](folder)
         assert name in str(caught.value), damage
         if damage in ("a pipe", "a device"):
-            assert "no regular file" in str(caught.value)
+            assert "not a regular file" in str(caught.value)
     assert not Path("sprung").exists()

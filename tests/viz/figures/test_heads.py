@@ -111,5 +111,5 @@ def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
         head_map(planted()[0, 0], QUERIES[:3], KEYS, kind="cross")
     with pytest.raises(ValueError, match="not numbers"):
         head_map(planted()[0, 0] * np.nan, QUERIES, KEYS, kind="cross")
-    with pytest.raises(InputError, match="no array of numbers"):
+    with pytest.raises(InputError, match="not an array of numbers"):
         head_map([[0.5], [0.5, 0.5]], QUERIES, KEYS, kind="cross")

@@ -105,7 +105,7 @@ def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
         (cell,) = next(csv.reader([line], delimiter=";"))
         assert cell.startswith(("name", "x", "<", "'", "Udo"))
     assert main(["collect", paths[1], "--lessons", str(tmp_path)]) == 0
-    # the name of a lesson is no path
+    # the name of a lesson is not a path
     evil = answers(lesson, "Eva", lesson=f"../{lesson.name}")
     (tmp_path / "eva.json").write_bytes(evil)
     assert main(["collect", paths[1], "--lessons", str(tmp_path / "folder")]) == 2

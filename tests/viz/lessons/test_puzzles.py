@@ -9,13 +9,13 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.heads.removal_text import parse_removals
 from transformer.files import installed
-from transformer.paper.positions import Edit
+from transformer.paper.positions import Edit, Stack
 from viz.draw.labels import KINDS_BY_NAME
 from viz.lessons import grading, read_lesson
 from viz.lessons.measures import Sentence
 
 CARDS = read_lesson(installed.ASSETS / "lessons" / "puzzles.en.md").cards
-STACKS = {
+STACKS: dict[str, tuple[Stack, ...]] = {
     "without those of the encoder": ("encoder",), "without those of the decoder": ("decoder",),
     "without any positions": ("encoder", "decoder"), "in none of these cases": (),
 }  # fmt: skip

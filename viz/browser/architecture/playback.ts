@@ -1,7 +1,7 @@
 // Figure 1 at work: its boxes light in their order, the encoder's once, then the decoder's for one
 // subword after the other. Beside them stands what the lit box does. Stepped without the host.
 
-import { ARROWS, button, isShortcut, make } from "../core/dom.ts";
+import { ARROWS, button, isShortcut, isStill, make } from "../core/dom.ts";
 import { digits, isolate, SPECIAL, within } from "../core/text.ts";
 import type { ModelBox, ModelData, ModelPlan } from "./plan.ts";
 
@@ -41,8 +41,6 @@ export function missingShare(name: string, names: string[], moment: Moment | nul
 
 export const durationOf = ({ box, word }: Moment) =>
   (word < 1 ? PACE.read : box === ENDS ? PACE.softmax : PACE.pass) + (box === ENDS ? PACE.back : 0);
-
-const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The picture that is played: its data and places, the buttons of its boxes. */
 interface Stage {

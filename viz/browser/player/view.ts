@@ -3,7 +3,7 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.ts";
-import { button, choice, fillTable, framed, isShortcut, make } from "../core/dom.ts";
+import { button, choice, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { within } from "../core/text.ts";
@@ -177,10 +177,9 @@ export class Player extends View<PlayerData> {
     }
     this.showNumbers(getValue(NUMBERS) ?? null);
     this.follow(getValue(BROKEN) ?? null);
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.part = 1;
     if (step >= 0 && step <= this.last) this.step = step;
-    else if (still || this.last === 0) this.step = this.last;
+    else if (isStill() || this.last === 0) this.step = this.last;
     else {
       this.step = 0;
       this.part = 0;

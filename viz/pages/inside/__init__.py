@@ -62,7 +62,7 @@ def inside_a_head() -> None:
     if choices.as_trained:
         values = compute("values", sublayer_values, model, trace, kind, layer)
     else:
-        edits = compute("edits", scaling.rescaled, model, choices.scale, place)
+        edits = compute("edits", scaling.rescale_scores, model, choices.scale, place)
         values = compute("values", sublayer_values, model, trace, kind, layer, edits)
     _picture(translator, trace, values, choices)
     url = head_picker.link_parameters(*place)
@@ -134,6 +134,7 @@ def _picture(
         title=choices.place.title,
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
+        plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),

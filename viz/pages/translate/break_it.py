@@ -61,8 +61,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
             ahead = job.queue.ahead(job)
-            others = f"Waits for {counted(ahead, 'other job')} of this server …"
-            note = job.error or (others if ahead else "")
+            note = job.error or (f"Waits for {counted(ahead, 'other job')} …" if ahead else "")
             return job.part or (), note, not job.is_active
 
     def send(places: Sequence[player.RemovedHead], note: str, sent: int) -> None:

@@ -319,7 +319,7 @@ def test_break_it_removes_heads_in_the_picture(
     onward = page.get_by_role("link", name="How one head computes")
     until(page, lambda: "layer=4&head=6" in (onward.get_attribute("href") or ""), True)
     onward.click()
-    page.get_by_role("link", name="Break it").click()
+    page.get_by_role("link", name="← Back").click()
     until(page, lambda: address(page).get("watched"), "cross-4-6")
     open_at(page, bundled_address, **{"break": "3"})
     expect(count).to_contain_text("3 of 24")
@@ -331,7 +331,7 @@ def test_break_it_removes_heads_in_the_picture(
     assert "step" in address(page)  # the host, which answers later, keeps it
     page.emulate_media(reduced_motion="no-preference")
     open_at(page, bundled_address, **{"break": "1"})
-    page.get_by_role("link", name="Watch it translate").click()
+    page.get_by_role("link", name="← Back").click()
     until(page, lambda: "To write" in says(page), True)
     page.go_back()  # while it plays
     expect(count).to_contain_text("1 of 24")

@@ -47,7 +47,8 @@ class Page:
     """A page of the app: the question that it answers, and its views."""
 
     path: str  # in links
-    question: str  # "" where each view has its own
+    # "" where each view has its own, or the page begins otherwise
+    question: str
     terms: tuple[str, ...]  # that the help of the question explains, of `explanations.TERMS`
     views: tuple[View, ...]
     menu: str = ""  # name of the menu of views in links
@@ -62,15 +63,18 @@ class Page:
 
     def show(self) -> None:
         """Draw the question, the menu of views, the chosen view, and the code of its numbers."""
-        findings = worth_seeing.begin()
-        first_steps.show(self.path)
+        asks = any(self.question or view.question for view in self.views)
+        findings = worth_seeing.begin() if asks else None
+        if asks:
+            first_steps.show(self.path)
         row = fields.controls_row(self.row) if self.row else None
         with row or nullcontext():
             keys = [view.key for view in self.views]
             key = self.pick("View", keys, self.menu) if self.menu else keys[0]
         chosen = next(view for view in self.views if view.key == key)
-        asked = Question(chosen.question or self.question, self.terms)
-        worth_seeing.show(self.path, key, chosen.find, findings, asked)
+        if asks:
+            asked = Question(chosen.question or self.question, self.terms)
+            worth_seeing.show(self.path, key, chosen.find, findings, asked)
         listing = st.session_state[LISTING] = Listing()
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:

@@ -14,6 +14,8 @@ from viz.app.chrome import fields, mounts, problems
 from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import other_model, search_request, sentence_bar, translation_line
+from viz.app.sentence.python_code import search_arguments
+from viz.app.view import list_result, name_model
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map
@@ -49,6 +51,11 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     except HeadlightError as error:
         problems.say(error)
         return None
+    translator = decoding.translator
+    if translator is not bar.translator:
+        name_model("other_translator", decoding.model, translator)
+    search = search_arguments(decoding.settings)
+    list_result("other", other, translator.translate, decoding.text, **search)
     left, right = st.columns(2, gap="large")
     own = bar.translation
     shown, title = own.text, "The other decoding"
@@ -171,4 +178,5 @@ def show_both_maps(
             except HeadlightError as error:
                 problems.say(error)
             else:
-                draw_map(translator, trace, drawn, f"versus-map-{key}")
+                name = "weights" if key == "here" else ""
+                draw_map(translator, trace, drawn, f"versus-map-{key}", name=name)

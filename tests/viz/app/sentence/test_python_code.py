@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
-from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
+from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts
 from tests.viz.app.sentence.paper_checks import (
     functions,
     read_and_edited,
@@ -35,38 +35,6 @@ def _short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
         yield
-
-
-def translate(app: AppTest, values: Values) -> None:
-    links = message(app, "word_links")[0]["links"]
-    pairs = values["Which words belong together"]
-    drawn_ends = [(link["source"], link["target"]) for link in links if link["mutual"]]
-    close([pair[:2] for pair in pairs], drawn_ends)
-    nodes = values["What the beam search considered"].nodes
-    drawn_nodes = message(app, "beam_tree")[0]["nodes"]
-    close([node.log_prob for node in nodes], [node["log_prob"] for node in drawn_nodes])
-
-
-def translate_more(app: AppTest, values: Values) -> None:
-    if "What the model almost wrote" in values:
-        almost_written(app, values["What the model almost wrote"])
-    scores = [*values.get("Runner-up translations", ())]
-    scores += [values[title] for title in values if title == "The other decoding"]
-    drawn = " ".join(html.proto.body for html in app.get("html"))
-    for _, log_prob in scores:
-        assert f"log probability {log_prob:.2f}".replace("-", "−") in drawn
-    assert scores or "What the model almost wrote" in values
-
-
-def almost_written(app: AppTest, alternatives: Any) -> None:
-    others = [[other.probability for other in step] for step in alternatives]
-    steps = message(app, "step_bars")[0]["steps"]
-    close(others, [[option["p"] for option in step[1:]] for step in steps])
-
-
-def open_map(app: AppTest, values: Values) -> None:
-    (figure,) = (value for title, value in values.items() if re.match(r"L\d H\d|Subword", title))
-    close(map_values(figure), shown(app, "attention_map", "weights"))
 
 
 def inside(app: AppTest, values: Values) -> None:
@@ -99,14 +67,6 @@ def forming(app: AppTest, values: Values) -> None:
 
 
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
-    "translate": (translate, {"where_from": "true"}),
-    "translate almost": (translate_more, {"translate_view": "Almost written"}),
-    "translate others": (translate_more, {"translate_view": "Runners-up"}),
-    "translate compare": (translate_more, {"versus": "greedy search"}),
-    "translate steered": (
-        open_map,
-        {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},
-    ),
     "inside": (inside, {"layer": "2", "head": "3"}),
     "inside scaled": (
         inside,

@@ -44,7 +44,7 @@ def main() -> None:
     )
     path = page.url_path or "translate"
     shown: Page | None = getattr(MODULES[path], "PAGE", None)
-    is_used = shown.needs_sentence if shown else None
+    is_used = shown.needs_sentence if shown else True
     address.prepare(path)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
@@ -53,7 +53,7 @@ def main() -> None:
     with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
-            navigation.set_page_title(heading, path, sentence_bar.show(path, is_used))
+            navigation.set_page_title(heading, path, sentence_bar.show(is_used=is_used))
             with share:
                 saved_views.copy_link()
                 library.show()

@@ -12,7 +12,6 @@ from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, u
 from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
-from viz.app.sentence.sentence_bar import WITHOUT_SENTENCE
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import PAGE_TITLES
 from viz.lines import lines_report
@@ -26,7 +25,7 @@ MAX_STOPS = 21  # eight of them are the navigation and the menus beside it
 WIDE, HIGH = 390, 844  # of the phone
 MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
 
-UNUSED = (*WITHOUT_SENTENCE, "schedule", "tables")  # pages without a sentence
+UNUSED = ("corpus", "training", "schedule", "tables")  # pages without a sentence
 
 
 @pytest.fixture(scope="module")

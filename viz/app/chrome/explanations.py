@@ -99,7 +99,6 @@ _WORDS = {
     "translate": (*_HEADS, "beam", "alignment error"),
     "heads": (*_HEADS, "lens", "entropy", "end"),
     "roles": (*_HEADS, "end", "loss", "nat"),
-    "training": (*_HEADS, "loss", "nat"),
 }
 
 SOURCE_SHARE_LIMITS = (

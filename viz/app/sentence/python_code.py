@@ -25,7 +25,6 @@ _MODULES = {
     "dataclasses": "replace",
     "headlight": "KINDS AttentionTrace Translator align_both explore lenses",
     "pathlib": "Path",
-    "training.run": "journal",
     "transformer.analysis": "attention_mass source_share",
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
@@ -46,12 +45,10 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
+    "transformer.analysis.sinks": "are_sinks without_sinks",
     "transformer.kinds": "attention_name",
     "viz.draw.palette": "COLOR",
     "viz.figures.heads": "head_map",
-    "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""
 

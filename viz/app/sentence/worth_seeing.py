@@ -27,12 +27,10 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
     ("roles", navigation.LAYERS): "What would each layer write?",
-    ("training", "Heads forming"): "When did the heads form?",
-    ("training", "Curves"): "How did the loss fall?",
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
+WITH_OWN_ROW = ("roles",)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 

@@ -7,12 +7,11 @@ from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
-from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
+from tests.viz.app.sentence.checks import Check, Values, close, column, shown
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
@@ -148,17 +147,6 @@ def layers(app: AppTest, values: Values) -> None:
     assert len(readings) == 7
 
 
-def forming(app: AppTest, values: Values) -> None:
-    meta, _ = message(app, "player")
-    (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    cross = meta["trace"]["kinds"][-1]
-    layer, head_number = meta["selected"]["cross"]
-    close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
-    close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
-    on_sinks = values["Share of attention on sinks, step after step"]
-    close(np.ravel(on_sinks), column(app, 1, "share"))
-
-
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "translate": (translate, {"where_from": "true"}),
     "translate almost": (translate_more, {"translate_view": "Almost written"}),
@@ -178,8 +166,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
     "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
-    "training": (forming, {}),
-    "training curves": (same_charts, {"training_view": "Curves"}),
 }
 
 

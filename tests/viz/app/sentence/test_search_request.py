@@ -28,7 +28,7 @@ def bar() -> None:
 
     visited = st.session_state.get("visited")
     st.session_state[address.PAGE_CHANGED] = visited is not None
-    sentence_bar.show(visited or "heads")
+    sentence_bar.show()
     st.button("undo", on_click=search_request.undo)
     st.button("redo", on_click=search_request.redo)
 

@@ -9,9 +9,9 @@ from viz.app import jobs, log, served
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
-from viz.app.links import address, first_steps, navigation
+from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
@@ -59,10 +59,6 @@ def main() -> None:
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
-                worth_seeing.show(path)
-            if not shown and path != "translate":  # which has them below its picture
-                first_steps.show(path)
             try:
                 page.run()
             except jobs.UnfinishedError as unfinished:

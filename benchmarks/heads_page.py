@@ -8,6 +8,8 @@ import streamlit as st
 from benchmarks.made_trace import made_trace
 from viz.app.sentence import sentence_bar
 from viz.app.served import style_sheet
+from viz.app.view.compute import LISTING
+from viz.app.view.listing import Listing
 from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
@@ -19,4 +21,5 @@ if st.button("Next"):
 n, layers, heads = (int(st.query_params[name]) for name in ("n", "N", "h"))
 if st.session_state.get("made") != seed:
     st.session_state["made"], st.session_state["trace"] = seed, made_trace(n, layers, heads, seed)
-show_trace(st.session_state["trace"])
+st.session_state[LISTING] = Listing()
+show_trace(sentence_bar.drawn_from(), st.session_state["trace"])

@@ -222,6 +222,23 @@ def random_edges(
     return [others[n] for n in np.random.default_rng(seed).permutation(len(others))[:count]]
 
 
+def patch_edges(
+    model: Transformer,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> PatchedEdges:
+    """Patch the strongest edges between the written piece of a step and another one.
+
+    With a seed, patch as many random ones, too; see `patch_strongest`.
+    """
+    circuit = Circuit(model, trace, step, other)
+    return patch_strongest(circuit, seed=seed, progress=progress)
+
+
 def patch_strongest(
     circuit: Circuit,
     count: int = STRONGEST,

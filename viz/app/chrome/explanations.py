@@ -97,8 +97,6 @@ _HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
 _WORDS = {
     "bar": ("log probability", "subword"),
     "translate": (*_HEADS, "beam", "alignment error"),
-    "heads": (*_HEADS, "lens", "entropy", "end"),
-    "roles": (*_HEADS, "end", "loss", "nat"),
 }
 
 SOURCE_SHARE_LIMITS = (

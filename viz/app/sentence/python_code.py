@@ -131,13 +131,17 @@ def load_call(model: str) -> str:
 
 
 def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
-    """Return the call that traces a sentence and its translation, as text if it has its pieces."""
-    target: str | list[str] = [piece.text for piece in trace.target_pieces]
+    """Return the call that traces a sentence and its translation."""
+    return f"translator.trace({trace.source!r}, target={trace_target(trace, translator)!r})"
+
+
+def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | list[str]:
+    """Return the translation of a trace, as text if it has its pieces."""
     if translator and trace.target:
         read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
         if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
-            target = trace.target
-    return f"translator.trace({trace.source!r}, target={target!r})"
+            return trace.target
+    return [piece.text for piece in trace.target_pieces]
 
 
 def search_arguments(settings: SearchSettings) -> dict[str, Any]:

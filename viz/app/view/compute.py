@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
 
-from transformer import Translator
+from transformer import AttentionTrace, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.sentence import sentence_bar
@@ -55,9 +55,11 @@ def compute_in_job(
     """
     call = _listing().call(function, values, named)
     bar = sentence_bar.drawn_from()
-    key = function.__qualname__, call.key
-    work, at_once = _work(bar.translator, function, values, named), job.at_once
-    result: T = jobs.computed(bar.translator, bar.trace, key, job.title, work, at_once=at_once)
+    translator = next((x for x in values if isinstance(x, Translator)), bar.translator)
+    trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
+    key, at_once = (function.__qualname__, call.key), job.at_once
+    work = _work(translator, function, values, named)
+    result: T = jobs.computed(translator, trace, key, job.title, work, at_once=at_once)
     _listing().add(name, call, result)
     return result
 
@@ -143,6 +145,11 @@ def list_file(
 ) -> None:
     """List the call that reads a file of the user's, whose content is known by a key."""
     _listing().add(name, Written(_listing().call(function, values, {}).code, key), result)
+
+
+def list_call(function: Callable[P, object], /, *values: P.args, **named: P.kwargs) -> None:
+    """List a call that only a reader of the code makes, as what it returns takes long."""
+    _listing().add_call(_listing().call(function, values, named))
 
 
 def name_model(name: str, offered: str, translator: Translator) -> None:

@@ -80,9 +80,11 @@ class Listing:
             raise ValueError(f"The code under the view has two things named {name!r}.")
         self.values[name] = result
         self._lines.append(f"{name} = {call.code}")
-        self._know(result, Written(name, call.key))
-        for field in _fields(result):
-            self._know(getattr(result, field), Written(f"{name}.{field}", (call.key, field)))
+        self._know_whole(result, Written(name, call.key))
+
+    def add_call(self, call: Written) -> None:
+        """List a call whose result has no name."""
+        self._lines.append(call.code)
 
     def add_model(self, name: str, offered: str, translator: Translator) -> None:
         """List a model, named as in the menu of models."""
@@ -91,7 +93,7 @@ class Listing:
         self._import("headlight", "Translator")
         self._lines.append(f"{name} = {python_code.load_call(offered)}")
         key = cached_results.identity(translator)
-        for part in ("", ".model", ".model.config"):
+        for part in ("", ".model", ".model.config", ".target_tokenizer"):
             known = attrgetter(part[1:])(translator) if part else translator
             self._know(known, Written(f"{name}{part}", (part, key)))
 
@@ -104,6 +106,13 @@ class Listing:
             f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
         ]
         return "\n".join([*imports, "", *self._lines])
+
+    def _know_whole(self, value: object, written: Written) -> None:
+        """Know a value and all its fields."""
+        self._know(value, written)
+        for field in _fields(value):
+            part = Written(f"{written.code}.{field}", (written.key, field))
+            self._know_whole(getattr(value, field), part)
 
     def _know(self, value: object, written: Written) -> Written:
         # the same number or word can come from elsewhere
@@ -178,7 +187,7 @@ class Listing:
             if value is not sentence_bar.drawn_from().trace:
                 return call
             self._lines.append(f"trace = {call.code}")
-            return self._know(value, Written("trace", call.key))
+            self._know_whole(value, Written("trace", call.key))
         if id(value) not in self._known:
             raise TypeError("The call has a model that is not the sentence bar's.")
         return self._known[id(value)][1]
@@ -187,8 +196,10 @@ class Listing:
         if path.is_relative_to(installed.ASSETS):
             name = self._import("transformer.files.installed", "ASSETS")
             code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
-        elif (opened := sentence_bar.opened()) and path.parent == opened.translator.folder:
-            code = f"{self._written(opened.translator).code}.folder / {path.name!r}"
+        elif (opened := sentence_bar.opened()) and path.is_relative_to(opened.translator.folder):
+            folder = f"{self._written(opened.translator).code}.folder"
+            parts = path.relative_to(opened.translator.folder).parts
+            code = " / ".join([folder, *map(repr, parts)])
         else:  # whose folder is the server's
             code = f"{self._import('pathlib', 'Path')}({path.name!r})"
         files = sorted(path.rglob("*")) if path.is_dir() else [path]

@@ -71,7 +71,7 @@ class Page:
             key = self.pick("View", keys, self.menu) if self.menu else keys[0]
         chosen = next(view for view in self.views if view.key == key)
         asked = Question(chosen.question or self.question, self.terms)
-        worth_seeing.show(self.path, key, chosen.find, findings, asked)
+        worth_seeing.show(self.path, chosen.find, findings, asked)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:
             with program():

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import time
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,7 @@ from transformer import TransformerConfig, Translator
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import OpenModel
 from viz.app.view import Page, View
@@ -84,6 +86,34 @@ def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view
     to_bounds(app, page)
     for source, values in listed:
         check(source, values)
+
+
+CHOICES: list[tuple[str, dict[str, str]]] = [
+    (
+        "roles",
+        {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
+    ),
+    ("roles", {"roles_view": WHY, "patch_edges": "true", "why_heads": "direct logits"}),
+    ("heads", {"layer": "2", "head": "3", "lens": "norms", "words": "true", "sort": "entropy"}),
+    ("heads", {"layer": "mean", "head": "mean", "without_sinks": "true", "kind": "encoder"}),
+    ("heads", {"view": "compare", "with": "another lens"}),
+    ("heads", {"view": "compare", "with": "another sentence"}),
+    ("heads", {"view": "compare", "with": "another model", "model2": "bundled-de-en"}),
+    ("roles", {"roles_view": LAYERS, "encoder_layers": "true", "written": "3", "beam": "1"}),
+]
+"""Pages, and choices of theirs that neither the first visit nor the bounds have."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "url"), CHOICES)
+def test_the_code_under_a_view_follows_its_choices(serve, listed, page: str, url) -> None:
+    app = serve(page, checkpoint=BUNDLED, text="A dog runs.", **url)
+    end = time.monotonic() + 60
+    while app.get("progress"):
+        assert time.monotonic() < end
+        app.run()
+    assert not app.exception
+    check(*listed[-1])
 
 
 @pytest.mark.parametrize(("page", "view"), VIEWS)
@@ -200,3 +230,14 @@ def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:
         listing.add("number", listing.call(same, ("b", 1), {}), "B")
     with pytest.raises(TypeError, match="ndarray"):
         listing.call(same, (np.zeros(2), 1), {})
+
+
+def test_another_model_is_loaded_by_its_folder_alone(
+    serve, listed, trained_folder, monkeypatch
+) -> None:
+    monkeypatch.chdir(trained_folder.parent)
+    serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
+    ((source, values),) = listed
+    assert f"Translator.load({trained_folder.name!r})" in source
+    assert str(trained_folder.parent) not in source
+    check(source, values)

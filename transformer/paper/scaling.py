@@ -38,7 +38,9 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
     return hook
 
 
-def rescaled(model: Transformer, scale: Scale, place: Head | None = None) -> dict[str, hooks.Hook]:
+def rescale_scores(
+    model: Transformer, scale: Scale, place: Head | None = None
+) -> dict[str, hooks.Hook]:
     """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
 
     def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:

@@ -100,7 +100,7 @@ def scale_of_scores() -> None:
         scale: Scale = fields.menu(
             "Scale", scales, "scale_of", index=2, format_func=shown_scale, width=190
         )
-    edits = compute("edits", scaling.rescaled, model, scale)
+    edits = compute("edits", scaling.rescale_scores, model, scale)
     edited = compute("edited", sublayer_values, model, bar.trace, place.kind, place.layer, edits)
     name = f"{shown_scale(scale)} in every head"
     edited_translation.show(bar, edits, name)
@@ -162,7 +162,9 @@ def scale_of_scores() -> None:
         "tanh stays between −1 and 1. Its components are drawn from N(0, 1), for 16 keys and 32 "
         "queries; nothing is trained there."
         + explanations.sources(
-            "equation 1, §3.2.1 and its footnote", scaling.rescaled, additive.gradients_over_width
+            "equation 1, §3.2.1 and its footnote",
+            scaling.rescale_scores,
+            additive.gradients_over_width,
         )
     )
 

@@ -156,7 +156,8 @@ const NARROW = 640; // CSS pixels: the words about a step take more lines
 const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 const ACTS = ["pointerdown", "keydown"];
-const KEY = "purple: above 0, olive: below"; // of the colours
+const KEY = "purple: above 0, olive: below"; // of the colours of strips
+const WITHOUT_KEY = ["dots", "scaled", "seen", "weights", "norms"];
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   static read(message: any): InsideData {
@@ -287,11 +288,10 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   }
 
   showStep() {
-    const { equation, says, shape, code } = this.data.steps[this.step];
+    const { equation, says, code } = this.data.steps[this.step];
     this.equation.replaceChildren(...equationParts(equation).map((part) =>
       mathElement(["math", part])));
     this.says.textContent = forHand(says);
-    this.shape.textContent = `${shape} · ${KEY}`;
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
       node.setAttribute("aria-pressed", String(n === this.step)));
@@ -305,6 +305,9 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
+    const isColoured = this.plan.parts.some((part) =>
+      part.step === step && !WITHOUT_KEY.includes(part.name));
+    this.shape.textContent = data.steps[step].shape + (isColoured ? ` · ${KEY}` : "");
     this.setRoom();
     // the height of the tallest step, so that the page below does not jump
     const { least, height } = this.plan;

@@ -10,7 +10,7 @@ import { within } from "../core/text.ts";
 import { View } from "../core/view.ts";
 import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
-import { barMarks, linksShown, stageMarks } from "./marks.ts";
+import { barMarks, linksShown, type Moment, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import { playerData } from "./from_trace.ts";
 import {
@@ -56,7 +56,7 @@ export class Player extends View<PlayerData> {
     ask: (count) => this.askBroken(count),
   });
   tiles = new Tiles(this);
-  pointer = new Pointer(this);
+  pointer: Pointer = new Pointer(this);
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
   band = framed(this.scroll);
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.band, this.bars,
@@ -223,7 +223,7 @@ export class Player extends View<PlayerData> {
     return momentsOf(this.data, this.kind) - (this.data.training.length ? 1 : 0);
   }
 
-  get moment() {
+  get moment(): Moment {
     const { data, plan, theme, measure, kind, part } = this;
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
@@ -236,7 +236,7 @@ export class Player extends View<PlayerData> {
       data: now ? { ...data, written: now.written } : data, plan, theme, measure,
       kind: now ? { ...kind, ...maps } : kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
-      shows: this.tiles.pointed || now ? "head" as const : this.ribbons, // of a pointed tile
+      shows: this.tiles.pointed || now ? "head" : this.ribbons, // of a pointed tile
       removed, crossed: [...data.crossed ?? [], ...removed], writes: now?.text ?? "",
     };
   }

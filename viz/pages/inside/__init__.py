@@ -62,7 +62,7 @@ def inside_a_head() -> None:
     if choices.as_trained:
         values = compute("values", sublayer_values, model, trace, kind, layer)
     else:
-        edits = compute("edits", scaling.rescaled, model, choices.scale, place)
+        edits = compute("edits", scaling.rescale_scores, model, choices.scale, place)
         values = compute("values", sublayer_values, model, trace, kind, layer, edits)
     _picture(translator, trace, values, choices)
     url = head_picker.link_parameters(*place)

@@ -15,7 +15,7 @@ def _train_it_yourself() -> None:
         "headlight download multi30k --out data  # or tatoeba, wmt14, wmt14-fr\n"
         "headlight train --config demo.toml --data data --out runs/demo  # on a GPU\n"
         "headlight train --config demo-cpu.toml --data data --out runs/demo  # without a GPU\n"
-        "torchrun --nproc-per-node=8 -m training.train --config base.toml --data wmt14 "
+        "torchrun --nproc-per-node=8 -m headlight train --config base.toml --data wmt14 "
         f"--out runs/base  # eight GPUs; the paper: {base.hours:g} hours on {base.gpus} P100",
         language="sh",
         wrap_lines=True,

@@ -214,8 +214,8 @@ def _read(path: Path) -> AttentionTrace:
     own, cross = trace.decoder_self.shape[:2], trace.cross.shape[:2]
     if set(trace.kinds) != set(KINDS) or own != cross or trace.head_counts:
         raise CheckpointError(
-            f"{path.name} is no probe of a run: those of a model that is trained here have as many "
-            f"layers and heads of both kinds of attention of the decoder."
+            f"{path.name} is not a probe of a run: those of a model that is trained here have as "
+            f"many layers and heads of both kinds of attention of the decoder."
         )
     for kind in KINDS:
         weights = trace.weights(kind)

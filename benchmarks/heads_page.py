@@ -14,7 +14,7 @@ from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
 st.html(f"<style>{style_sheet()}</style>")
-sentence_bar.show("heads")  # the page asks it for the model
+sentence_bar.show()  # the page asks it for the model
 seed = st.session_state.setdefault("seed", 0)
 if st.button("Next"):
     st.session_state["seed"] = seed = seed + 1

@@ -208,7 +208,7 @@ class PatchedEdges:
 
 
 def strongest_edges(attributed: Mapping[Edge, float], count: int = STRONGEST) -> dict[Edge, float]:
-    """Select the edges with the largest attribution of either sign; one of 0 is no edge."""
+    """Select the edges with the largest attribution of either sign; one of 0 is not an edge."""
     ordered = sorted(filter(attributed.__getitem__, attributed), key=lambda e: -abs(attributed[e]))
     return {edge: attributed[edge] for edge in ordered[:count]}
 

@@ -290,7 +290,7 @@ def piece_counts(translator: Translator, pairs: Sequence[measured.LinePair]) -> 
 
 @choices.check_choices
 def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
-    """Return how often the lines have the token of each column; `<s>` is no word."""
+    """Return how often the lines have the token of each column; `<s>` is not a word."""
     if kind == "decoder_self":
         return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
     return [counts[piece.text] for piece in trace.source_pieces]

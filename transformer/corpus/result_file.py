@@ -32,7 +32,7 @@ MAX_NUMBER = 10**6  # number of a line, at most
 MEASURED_AGAIN = 3  # lines that are scored once more when a file is read
 NATS = 0.01  # difference per subword up to which a line that is scored again is the same
 
-DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
+DAMAGED = "This is not a file of measured lines, or a part of it is missing: write it again."
 
 
 class LineText(NamedTuple):

@@ -97,11 +97,6 @@ _HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
 _WORDS = {
     "bar": ("log probability", "subword"),
     "translate": (*_HEADS, "beam", "alignment error"),
-    "inside": (*_HEADS, "entropy", "end"),
-    "training": (*_HEADS, "loss", "nat"),
-    "self_attention": ("subword",),
-    "additive": ("head", "weight"),
-    "hooks": _HEADS,
 }
 
 SOURCE_SHARE_LIMITS = (

@@ -29,10 +29,6 @@ _LINKED, _CURRENT, _OPENED, _IN_LINK, _LANGUAGES = (
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-WITHOUT_SENTENCE = ("training",)
-"""Pages, unless a `Page`, on which the sentence has no effect: they carry it unseen, and show the
-menu of models."""
-
 
 class OpenModel(NamedTuple):
     """The model of the bar, which a page can need without a sentence."""
@@ -60,7 +56,7 @@ class NothingToDrawError(Exception):
     """End of a view that has said what it lacks."""
 
 
-def show(page: str, is_used: bool | None = None) -> str:
+def show(*, is_used: bool = True) -> str:
     """Draw the bar and store its translation for the page below; return the text as typed."""
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
@@ -71,7 +67,6 @@ def show(page: str, is_used: bool | None = None) -> str:
     release_model()
     offered = menu.offered_models()
     wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
-    is_used = page not in WITHOUT_SENTENCE if is_used is None else is_used
     with st.container(key="sentence-bar" if is_used else "unused-sentence", gap="small"):
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"

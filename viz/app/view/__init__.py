@@ -15,7 +15,7 @@ from viz.app.view.compute import (
     part,
 )
 from viz.app.view.listing import Content, OtherModel
-from viz.app.view.page import Page, View, controls, findings_row, view
+from viz.app.view.page import Page, View, controls, findings_row, program, view
 
 __all__ = [
     "Content",
@@ -36,5 +36,6 @@ __all__ = [
     "list_result",
     "name_model",
     "part",
+    "program",
     "view",
 ]

@@ -159,7 +159,7 @@ class Listing:
                 return self.call(type(value), (), given)
             case _ if callable(value) and hasattr(value, "__qualname__"):
                 return self._function(value)
-        raise TypeError(f"A {type(value).__name__} in the call is no result of `compute`.")
+        raise TypeError(f"A {type(value).__name__} in the call is not a result of `compute`.")
 
     def _function(self, function: Any) -> Written:
         owner = getattr(function, "__self__", None)

@@ -1,7 +1,7 @@
 """Pages of the app, and their views."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -55,6 +55,7 @@ class Page:
     pick: Callable[..., str] = fields.choose_one
     """Draws the menu of views: its label, its options, and its name in links."""
     row: str = ""  # key of the row of the menu and of `controls`; without one, the menu has no row
+    foot: Callable[[], None] = lambda: None  # draws what stands below every view
 
     @property
     def needs_sentence(self) -> bool:
@@ -74,20 +75,33 @@ class Page:
         chosen = next(view for view in self.views if view.key == key)
         if asks:
             asked = Question(chosen.question or self.question, self.terms)
-            worth_seeing.show(self.path, key, chosen.find, findings, asked)
-        listing = st.session_state[LISTING] = Listing()
+            worth_seeing.show(self.path, chosen.find, findings, asked)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:
-            chosen.draw()
-            if listing.values:
-                python_code.show_program(listing.source())
-        except NothingToDrawError:
-            pass  # the view has said why
-        except HeadlightError as error:
-            problems.say(error)
-        finally:  # they hold traces
-            for name in (LISTING, _ROW, _FINDINGS):
-                del st.session_state[name]
+            with program():
+                chosen.draw()
+        finally:
+            del st.session_state[_ROW], st.session_state[_FINDINGS]
+        self.foot()
+
+
+@contextmanager
+def program() -> Iterator[None]:
+    """List the calls of a view, or of a fragment in it, and draw their code below."""
+    around = st.session_state.get(LISTING)
+    listing = st.session_state[LISTING] = Listing()
+    try:
+        yield
+        if listing.values:
+            python_code.show_program(listing.source())
+    except NothingToDrawError:
+        pass  # the view has said why
+    except HeadlightError as error:
+        problems.say(error)
+    finally:  # they hold traces
+        del st.session_state[LISTING]
+        if around is not None:
+            st.session_state[LISTING] = around
 
 
 def controls() -> DeltaGenerator:

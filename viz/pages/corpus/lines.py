@@ -289,7 +289,7 @@ def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple
             (
                 lines.pairs[row].number,
                 f"The model is unsure: log P is {format_number(log_probs[row])} per subword before "
-                f"`</s>`, {usual}",
+                f"its end, {usual}",
             )
             for row in np.flatnonzero(np.less(log_probs, domain.least_log_prob))
         ]

@@ -26,7 +26,7 @@ from viz.app.sentence.python_code import search_arguments
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import Job, compute, compute_in_job, list_result, view
 from viz.draw.formatting import counted, format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_title, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
 from viz.pages.roles import sink_norms
@@ -80,7 +80,7 @@ def _step(
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stable_from = first_stable_layers(layers.rank)[step]
-    written = quoted(token_names(trace.target_tokens)[step])
+    written = quoted(display_tokens(trace.target_tokens)[step])
     origin = "you gave this one" if given else "the search kept this one"
     st.text(
         f"{written} is the most probable subword from layer {stable_from + 1} on."
@@ -277,7 +277,7 @@ def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step:
     quiet = f"{_QUIET};font-weight:400"
     names = (
         f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
-        for n, name in enumerate(token_names(tokens))
+        for n, name in enumerate(display_tokens(tokens))
     )
     firsts = ("never" if layer is None else f"L{layer + 1}" for layer in stable)
     rows = [row("row", "first at", quiet, (f'<td style="{_CELL}">{text}</td>' for text in firsts))]

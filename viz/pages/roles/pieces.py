@@ -141,7 +141,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             autocomplete="off",
             placeholder="type another one",
             width=290,
-            help="Its first subword counts. `·es` continues a word; `</s>` ends the sentence.",
+            help="Its first subword counts. `·es` continues a word; `</s>` is the *end*.",
         )
         # no lone surrogates, and single spaces between words
         typed = " ".join(entry.encode(errors="replace").decode().split())

@@ -11,7 +11,7 @@ from viz.app.chrome import charts
 from viz.app.chrome.explanations import as_markdown, function_name
 from viz.app.view import compute
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
 from viz.pages.roles.head_charts import kind_title
@@ -54,7 +54,7 @@ def norms_table(norms: KeyNorms) -> pd.DataFrame:
     """Return a row for each layer and key."""
     layer, key = (axis.ravel() for axis in np.indices(norms.norms.shape))
     columns = {
-        "token": np.array(token_names(norms.tokens))[key],
+        "token": np.array(display_tokens(norms.tokens))[key],
         "layer": [f"L{n + 1}" for n in layer],
         "is": np.where(norms.sinks, SINK, OTHER)[key],
         "received": norms.received.ravel(),

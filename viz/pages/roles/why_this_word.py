@@ -21,7 +21,7 @@ from viz.app.links import navigation
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.view import Job, cached, compute, compute_in_job, view
 from viz.draw.formatting import SEEN, format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
 from viz.figures import axes, forms
 from viz.findings.passes import strongest_edge
 from viz.findings.weights import Finding
@@ -223,7 +223,7 @@ def show_open_head(
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
     st.text(f"{summary}: above 0 it speaks for {favours}")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
-    names, places = token_names(tokens), strongest(values)
+    names, places = display_tokens(tokens), strongest(values)
     charts.altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",

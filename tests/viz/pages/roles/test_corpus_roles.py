@@ -161,7 +161,7 @@ def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, repo
 
 def test_an_example_goes_into_the_bar_and_a_head_is_taken_away_in_the_view_beside(opened) -> None:
     app = opened(kind="cross-attention", layer="2", head="3")
-    assert made_reports.EXAMPLE in texts(app)  # as text: its stars are no Markdown
+    assert made_reports.EXAMPLE in texts(app)  # as text: its stars are not Markdown
     app.button(key="measured-show-0").click().run()
     assert app.text_area(key="text").value == made_reports.EXAMPLE
     button = app.button(key="measured-take-away")

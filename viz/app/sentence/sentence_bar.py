@@ -48,8 +48,13 @@ class BarTranslation(NamedTuple):
 
     @property
     def trace(self) -> AttentionTrace:
-        """The trace of the translation, computed once; see `traced`."""
+        """The trace of the translation, computed once; see `is_traced`."""
         return cached_results.trace(self.translator, self.translation)
+
+    @property
+    def settings(self) -> SearchSettings:
+        """The settings of its search, for comparison with another one."""
+        return search_request.settings_of(self.used)
 
 
 class NothingToDrawError(Exception):
@@ -174,23 +179,19 @@ def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
     return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
 
 
-def traced() -> BarTranslation | None:
-    """Return the translation of this run if it has a trace; None after saying why it has none."""
-    if (bar := current()) is None:
-        st.text("Without a translation there is nothing to draw.")
-        return None
+def is_traced(bar: BarTranslation) -> bool:
+    """Return whether the translation has a trace; False after saying why it has none."""
     try:
-        _ = bar.trace
+        return bool(bar.trace)
     except HeadlightError as error:
         problems.say(error)
-        return None
-    return bar
+        return False
 
 
-def needed() -> BarTranslation:
-    """Return the translation of this run with its trace; see `traced`."""
-    if (bar := traced()) is None:
-        raise NothingToDrawError
+def needed() -> BarTranslation | None:
+    """Return the translation of this run; None after saying that there is none."""
+    if (bar := current()) is None:
+        st.text("Without a translation there is nothing to draw.")
     return bar
 
 
@@ -219,12 +220,6 @@ def show_notices_of(other: Translation) -> None:
     for notice in other.notices:
         if notice not in drawn_from().notices:
             st.text(notice)
-
-
-def settings() -> SearchSettings:
-    """Return the settings of this run's search, for comparison with another one."""
-    bar = current()
-    return SearchSettings() if bar is None else search_request.settings_of(bar.used)
 
 
 def _inputs(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from transformer import HeadlightError
+from transformer import HeadlightError, Translator
 from transformer.circuits import pairs, pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
 from transformer.corpus.resampling import holm, permutation_p
@@ -17,7 +17,6 @@ from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar
 from viz.app.view import Content, Offer, compute, compute_on_request, list_file, view
 from viz.draw.formatting import SEEN, counted, format_number, format_p
 from viz.draw.labels import named_head
@@ -32,10 +31,9 @@ FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 EVERY_GROUP = "all"
 
 
-@view(navigation.PAIRS, question="Which heads tell two sentences apart?")
-def minimal_pairs() -> None:
+@view(navigation.PAIRS, needs="model", question="Which heads tell two sentences apart?")
+def minimal_pairs(translator: Translator) -> None:
     """Draw what each head carries of the difference between two sentences."""
-    translator = sentence_bar.needed_model().translator
     with controls_row("corpus-pairs-controls"):
         which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
     given, stored = None, None

@@ -18,7 +18,8 @@ from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.sentence import search_request, worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import cached, compute, view
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, role_name
@@ -47,12 +48,9 @@ _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside 
 SHOWN = 5  # heads like the open one that have a button
 
 
-@view(
-    navigation.ROLES, needs_sentence=True, question="What does each head do most?", find="nothing"
-)
-def roles() -> None:
+@view(navigation.ROLES, needs="trace", question="What does each head do most?", find="nothing")
+def roles(bar: BarTranslation) -> None:
     """Draw the map of all heads, and the card of the open one."""
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
     with fields.controls_row("measured-controls"):

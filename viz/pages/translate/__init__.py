@@ -10,6 +10,7 @@ from viz.app.chrome import fields, mounts
 from viz.app.chrome.explanations import explain, function_name
 from viz.app.links import address
 from viz.app.sentence import sentence_bar, subwords, worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, view
 from viz.pages.translate import both_links, forcing, maps, versus
 
@@ -19,24 +20,24 @@ BEAM, ALMOST, OTHERS, ONE_MAP, COMPARE = VIEWS = (
 )  # fmt: skip
 
 
-@view(needs_sentence=True)
-def translate() -> None:
+@view(needs="sentence")
+def translate(bar: BarTranslation | None) -> None:
     """Draw the player, the editor, and one view more of the sentence in the bar."""
     # each part has its own container: a change in one part would remount all parts below it
     words, editor = st.container(), st.container()
-    bar, traced = sentence_bar.current(), sentence_bar.traced()
-    if traced is not None:
-        alignment = alignment_settings.read_alignment(traced.translator)
+    if bar is None:
+        return
+    if is_traced := sentence_bar.is_traced(bar):
+        alignment = alignment_settings.read_alignment(bar.translator)
         with words:
-            links = maps.show_words(traced, traced.trace, alignment)
-    if bar is not None:  # also where it is too long to be traced
-        with editor:
-            forcing.show_editor(bar)
-            mounts.show_outdated_notice()
-    if bar is None or traced is None:
+            links = maps.show_words(bar, bar.trace, alignment)
+    with editor:  # also where it is too long to be traced
+        forcing.show_editor(bar)
+        mounts.show_outdated_notice()
+    if not is_traced:
         return
     worth_seeing.show("translate")  # below: what comes late moves nothing that is acted on
-    trace = traced.trace
+    trace = bar.trace
     with fields.controls_row():
         more = _pick_more()
         with st.popover("Subwords"):
@@ -94,4 +95,3 @@ def _about_maps(both: bool) -> str:
 
 
 PAGE = Page("translate", "", (), (translate,))
-show = PAGE.show

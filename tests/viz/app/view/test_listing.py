@@ -26,8 +26,7 @@ from viz.draw.labels import PAGE_TITLES
 from viz.pages.corpus.lines import LINES
 from viz.pages.positions.tables import Size
 
-MODULES = [import_module(f"viz.pages.{path}") for path in PAGE_TITLES]
-PAGES: list[Page] = [module.PAGE for module in MODULES if hasattr(module, "PAGE")]
+PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES]
 VIEWS = [
     pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
 ]
@@ -76,7 +75,7 @@ def to_bounds(app: AppTest, page: Page) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
-    for checkpoint, text in SENTENCES if view.needs_sentence else SENTENCES[:1]:
+    for checkpoint, text in SENTENCES if view.needs in ("sentence", "trace") else SENTENCES[:1]:
         app = opened(serve, page, view, checkpoint, text)
         shown = [code.value for code in app.code if code.language == "python"]
         assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
@@ -118,10 +117,9 @@ def test_the_code_under_a_view_follows_its_choices(serve, listed, page: str, url
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> None:
     app = opened(serve, page, view, BUNDLED, " ")
-    assert (NOTHING in texts(app)) == view.needs_sentence
+    assert (NOTHING in texts(app)) == (view.needs in ("sentence", "trace"))
     pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
-    # the curves of Table 1 are of no sentence
-    assert not (pictures and view.needs_sentence and page.path != "self_attention")
+    assert not (pictures and view.needs == "trace")
 
 
 def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:

@@ -21,7 +21,7 @@ from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import Page, compute, controls, view
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names, shown_scale, token_names
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
@@ -107,7 +107,7 @@ def _choices(trace: AttentionTrace) -> Choices:
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    tokens = token_names(trace.labels(kind).queries)
+    tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     label = "Step"

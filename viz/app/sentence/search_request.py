@@ -318,6 +318,7 @@ def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     search = alone = request._replace(edited="")
     attempts = [request, search]
     for option in CONSTRAINTS:
-        attempts.append(search._replace(**{option.field: ""}))
-        alone = alone._replace(**{option.field: ""})
+        left_out: dict[str, Any] = {option.field: ""}
+        attempts.append(search._replace(**left_out))
+        alone = alone._replace(**left_out)
     return [*dict.fromkeys([*attempts, alone])]

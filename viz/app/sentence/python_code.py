@@ -13,6 +13,7 @@ from transformer.config import EOS
 from transformer.decoding.settings import SearchSettings
 from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.chrome import explanations
+from viz.app.sentence.search_options import OPTIONS
 
 TITLE = "Python for these numbers"
 
@@ -52,6 +53,6 @@ def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | 
 
 def search_arguments(settings: SearchSettings) -> dict[str, Any]:
     """Return the unusual arguments of a search."""
-    names = ("beam_size", "alpha", "prefix", "forbidden")
+    names = (option.setting for option in OPTIONS)
     values = ((name, getattr(settings, name), getattr(SearchSettings(), name)) for name in names)
     return {name: x for name, x, usual in values if x not in ((), usual)}

@@ -16,12 +16,12 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import search_request, source_box, subwords
+from viz.app.sentence import search_options, search_request, source_box, subwords
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
-TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
+TEXT, BEAM = search_request.TEXT, search_options.BEAM  # names in the URL
 
 _LINKED, _CURRENT, _OPENED, _IN_LINK, _LANGUAGES = (
     f"sentence_bar.{name}" for name in ("linked", "current", "opened", "in_link", "languages")
@@ -211,7 +211,8 @@ def _show_notices(reverse: str) -> None:
 
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
-    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
+    constraints = (option.name for option in search_options.CONSTRAINTS)
+    names = (search_request.EDITED, *constraints)
     st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
 
 

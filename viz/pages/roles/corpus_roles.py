@@ -6,12 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Translator
-from transformer.analysis import alignment, alignment_settings
+from transformer.analysis import alignment, alignment_settings, lenses
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
-from transformer.analysis.lenses import names
 from transformer.corpus import corpus_roles, head_report, similar_heads
 from transformer.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.kinds import KIND_TITLES, KINDS
@@ -186,7 +185,7 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     aer = f"{gold.aer:.0f} % alignment error on {counted(gold.sentences, 'hand-aligned sentence')}"
     if (head.layer, head.head) == (settings.layer, settings.head):
         return f"Translate draws its word links from this head ({aer}; expect more elsewhere)."
-    lens: names.LensName = settings.lens if settings.lens in names.HAS_HEADS else "weights"
+    lens: lenses.LensName = settings.lens if settings.lens in lenses.HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
 
     def pairs(chosen: alignment_settings.AlignmentSettings) -> set[tuple[int, int]]:

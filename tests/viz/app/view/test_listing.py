@@ -238,3 +238,21 @@ def test_another_model_is_loaded_by_its_folder_alone(
     assert f"Translator.load({trained_folder.name!r})" in source
     assert str(trained_folder.parent) not in source
     check(source, values)
+
+
+def test_files_of_one_name_and_another_content_have_results_of_their_own(serve) -> None:
+    def page() -> None:
+        from copy import copy
+        from pathlib import Path
+
+        import streamlit as st
+
+        from viz.app.view import Content, compute, list_file
+        from viz.app.view.page import program
+
+        lines = [st.query_params["content"]]
+        with program():
+            list_file("lines", lines, lines[0], copy, Content(Path("mine.txt")))
+            st.text(compute("first", copy, lines)[0])
+
+    assert [texts(serve(page, content=content)) for content in "ab"] == [["a"], ["b"]]

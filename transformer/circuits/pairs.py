@@ -132,6 +132,11 @@ def read_pairs(data: bytes) -> list[MinimalPair]:
     return pairs
 
 
+def bundled_pairs(language: str) -> list[MinimalPair]:
+    """Read the pairs of a language of `BUNDLED_PAIRS`."""
+    return read_pairs(BUNDLED_PAIRS[language].read_bytes())
+
+
 def encode_pair(translator: Translator, pair: MinimalPair) -> EncodedPair:
     """Find where the two words part in the model's translation of the first sentence.
 

@@ -26,7 +26,6 @@ from viz.app.chrome.fields import choose_one, file_field, release_file, text_are
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.links.navigation import OWN_LINES
-from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import NothingToDrawError
 from viz.app.view import Content, compute, controls, list_file
 from viz.draw.formatting import counted, format_number
@@ -64,9 +63,8 @@ class OwnLines:
     costs: bool  # whether the cost of each head is measured
 
 
-def needed() -> tuple[Translator, MeasuredLines]:
-    """Draw the choice of lines and their fields; return the model and the lines."""
-    translator = sentence_bar.needed_model().translator
+def needed(translator: Translator) -> MeasuredLines:
+    """Draw the choice of lines and their fields; return the lines."""
     path, lines = translator.folder / result_file.FILE, None
     has_examples = state_of_file(path) is not None
     with controls():
@@ -81,7 +79,7 @@ def needed() -> tuple[Translator, MeasuredLines]:
         except InputError as error:
             say(error)
     if lines is not None:
-        return translator, lines
+        return lines
     explain(
         "Each line is translated and measured once. The server keeps the numbers until it needs "
         "the memory. Only someone who submits the same lines can see the results."

@@ -1,6 +1,6 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -260,9 +260,9 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),
     positions.VIEW: {view.key for view in positions.PAGE.views}.__contains__,
-    navigation.VIEW: roles.VIEWS.__contains__,
+    navigation.VIEW: {view.key for view in roles.PAGE.views}.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
-    training.VIEW: training.VIEWS.__contains__,
+    "training_view": {view.key for view in training.PAGE.views}.__contains__,
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
     ).exists(),

@@ -6,8 +6,7 @@ from importlib import import_module
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES
 
-MODULES = {path: import_module(f"viz.pages.{path}") for path in PAGE_TITLES}
-PAGES: list[Page] = [module.PAGE for module in MODULES.values() if hasattr(module, "PAGE")]
+PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES]
 
 FURTHER: dict[str, tuple[Mapping[str, str], ...]] = {
     "heads": (
@@ -30,10 +29,9 @@ def addresses(page: Page) -> Iterator[dict[str, str]]:
         yield {page.menu: view.key} if page.menu else {}
 
 
-OPENED = {path: ({},) for path in PAGE_TITLES} | {page.path: (*addresses(page),) for page in PAGES}
 VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
-    path: (*views, *FURTHER.get(path, ()))
-    for path, views in OPENED.items()
-    if path != "corpus"  # whose lines are measured first
+    page.path: (*addresses(page), *FURTHER.get(page.path, ()))
+    for page in PAGES
+    if page.path != "corpus"  # whose lines are measured first
 }
 """By the path of its page: the parameters that open each view."""

@@ -247,10 +247,6 @@ def test_what_a_lesson_says_of_the_model_is_true(name: str) -> None:
 
 
 VALUES: Mapping[str, Callable[[str], bool]] = {
-    **{
-        page.menu: {view.key for view in page.views}.__contains__
-        for page in (masks.PAGE, positions.PAGE, roles.PAGE, training.PAGE)
-    },
     head_picker.KIND: KINDS_BY_NAME.__contains__,
     "layer": lambda value: 1 <= int(value) <= 6,
     "head": lambda value: 1 <= int(value) <= 8,
@@ -259,6 +255,10 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "at": lambda value: 0 <= int(value) <= 9,
     "scale_of": get_args(scaling.Scale).__contains__,
     circuits.SPLIT: (circuits.ABOVE_MEAN, circuits.TWO_KEYS, circuits.ONE_KEY).__contains__,
+    **{
+        page.menu: {view.key for view in page.views}.__contains__
+        for page in (masks.PAGE, positions.PAGE, roles.PAGE, training.PAGE)
+    },
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),

@@ -21,6 +21,7 @@ STEPS = {
     "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
     "age": Step("_bounded_bytes", ["--pages", "40", "--sessions", "20"]),
     "app": Step("_seconds", ["--sentences", "1"]),
+    "class": Step("_run"),
     "failover": Step(
         "_row",
         ["--sessions", "2"],

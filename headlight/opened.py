@@ -43,10 +43,11 @@ def _page(path: str) -> None:
     from viz.app.sentence import sentence_bar
 
     address.prepare(path)
+    page = import_module(f"viz.pages.{path}").PAGE
     with menu.models_for_run():
-        sentence_bar.show()
+        sentence_bar.show(is_used=page.needs_sentence)
         try:
-            import_module(f"viz.pages.{path}").show()
+            page.show()
         except jobs.UnfinishedError as unfinished:
             unfinished.show()
         finally:

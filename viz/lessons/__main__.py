@@ -60,7 +60,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
-    """Return what is wrong with views: the app, which no lesson imports, is asked for it."""
+    """Return what is wrong with the views: another process opens them in the app."""
     command_line = [sys.executable, "-m", "headlight.opened", *map(str, files)]
     environment = {**os.environ, "HEADLIGHT_CHECKPOINT": str(checkpoint)}
     run = subprocess.run(command_line, capture_output=True, text=True, env=environment)

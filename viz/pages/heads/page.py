@@ -50,10 +50,9 @@ from viz.notebook import explore
 from viz.pages.heads import controls, downloads
 
 
-@view(needs_sentence=True)
-def all_heads() -> None:
+@view(needs="trace")
+def all_heads(bar: BarTranslation) -> None:
     """Draw all heads for the sentence in the bar."""
-    bar = sentence_bar.needed()
     show_trace(bar, bar.trace)
 
 

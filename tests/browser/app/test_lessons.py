@@ -153,7 +153,7 @@ def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, a
     )
     page.locator("[class*=st-key-lesson-check-] button").click()
     page.locator("[class*=st-key-lesson-verdict-]").wait_for()
-    assert "%7Cy" in page.url
+    app_page.until(page, lambda: "%7Cy" in page.url, True)
     page.close()
 
 
@@ -207,12 +207,12 @@ def test_presenting_is_larger_and_arrow_keys_go_through_the_cards(visit, lessons
     # the picture is larger, and is pointed at where it is
     canvas = page.locator(".st-key-heads-map canvas").first
     canvas.wait_for()
-    assert canvas.evaluate("canvas => canvas.currentCSSZoom") == 1.25
+    assert canvas.evaluate("canvas => canvas.currentCSSZoom") > 1.5
     box = canvas.bounding_box()
     near = box["y"] + box["height"] * 0.8
     page.mouse.move(box["x"] + box["width"] / 2, near)
     tip = page.locator(".st-key-heads-map .hl-tip").bounding_box()
-    assert abs(tip["y"] - near) < 150
+    assert abs(tip["y"] - near) < 200
     page.locator("[class*=st-key-lesson-next] :is(a, button)").first.wait_for()  # drawn late
 
     def place():

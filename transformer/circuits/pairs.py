@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.teacher_forcing import Progress
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.circuits.stream import StackName, query_stream
 from transformer.config import BOS, TransformerConfig
@@ -194,7 +194,7 @@ def aligned_positions(first: Sequence[int], second: Sequence[int]) -> list[tuple
 def measure_pairs(
     translator: Translator,
     pairs: Sequence[MinimalPair],
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> MeasuredPairs:
     """Patch heads and stream of each pair whose word is in the translation; name the others.
 
@@ -220,7 +220,7 @@ def measure_pairs(
     patched = patch_pairs(
         translator.model,
         encoded,
-        lambda done, total: progress(count + round(2 * count * done / total), 3 * count),
+        lambda done, total, _now="": progress(count + round(2 * count * done / total), 3 * count),
     )
     return MeasuredPairs(tuple(named), patched, tuple(left_out))
 

@@ -118,8 +118,8 @@ def scale_of_scores(bar: BarTranslation) -> None:
     with right:
         st.subheader("Large scores: one token takes all", anchor=False)
         dots = compute("dots", scaling.dot_products, q, k, query, values.seen)
-        first, last = (10.0**power for power in DECADES)
-        factors = compute("factors", np.geomspace, first, last, FACTORS)
+        low, high = (10.0**power for power in DECADES)
+        factors = compute("factors", np.geomspace, low, high, FACTORS)
         curves = compute("curves", scaling.saturation, dots, factors)
         entropy = curves.entropy / (math.log2(len(dots)) or 1.0)  # one key alone has none
         marks = {shown_scale(other): scaling.factor(other, q.shape[-1]) for other in scales}

@@ -1,6 +1,7 @@
 """Each page on a projector, on a phone, and by axe-core in both themes."""
 
 import os
+import time
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
@@ -183,6 +184,19 @@ COVERED = """() => {
         .filter(word => bars.some(bar => over(bar, word.getBoundingClientRect())));
     return [bars.length, words.map(word => word.innerText)];
 }"""
+
+
+def test_nothing_moves_on_a_phone_however_slowly_a_page_comes(browser, bundled_address):
+    def slowed(route) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda message: (time.sleep(0.03), route.send(message)))
+
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
+    page.route_web_socket("**/*", slowed)
+    for path in ("translate", "heads", "roles"):
+        page.goto("about:blank")
+        assert measured(page, bundled_address, path).shift < 0.05, path
+    page.close()
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):

@@ -1,6 +1,6 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.lenses.value_zeroing import VALUE_ZEROING
 from transformer.analysis.lenses.weights import WEIGHTS
 from transformer.analysis.teacher_forcing import (
+    Progress,
     count_steps,
     measure_layers,
     stack_layers,
@@ -53,7 +54,7 @@ def lens(
     trace: AttentionTrace,
     kind: Kind,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Singles:
     """Compute one kind of attention through one lens.
 
@@ -97,7 +98,7 @@ def lens_of_kinds(
     trace: AttentionTrace,
     kinds: Sequence[Kind] | None = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[Kind, Singles]:
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
@@ -161,7 +162,7 @@ def lens_trace(
     translator: Translator | None,
     trace: AttentionTrace,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttentionTrace:
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 

@@ -9,11 +9,12 @@ import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator, config
 from transformer.analysis.heads import head
+from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints.domain import per_subword
 from transformer.corpus import result_file
 from transformer.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.corpus.measuring import measure_lines
-from transformer.corpus.passes import PIECES, Part, Progress, seconds
+from transformer.corpus.passes import PIECES, Part, seconds
 from transformer.files import reading
 from transformer.files.lines import decode_lines
 from viz.app import jobs, served

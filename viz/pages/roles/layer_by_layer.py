@@ -49,7 +49,7 @@ def layer_by_layer(bar: BarTranslation) -> None:
     layers = compute("layers", layer_predictions, translator, trace, TOP)
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
-        "Each cell: what the layer would write; darker is more probable. Below it: its "
+        "Each cell: what the layer would write; the stronger, the more probable. Below it: its "
         "probability if the model wrote this subword, else the rank of the subword that it wrote. "
         f"“First at” and a frame: from here on it stays first. Below: the {TOP} most probable "
         "subwords of the chosen step."

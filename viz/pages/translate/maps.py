@@ -186,13 +186,13 @@ def show_words(
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
     take = partial(take_click, trace=trace)
-    actions = st.container(key="player-actions", horizontal=True, gap="small")
+    way_on = st.container(key="way-on")
     show_numbers(translator, trace)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
             _, watched = show_player(bar, trace, on_pick=take)
-        _show_steps(actions, trace, watched)
+        _show_steps(way_on, trace, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -228,9 +228,9 @@ def show_words(
         key, watched = show_player(
             bar, trace, settings=settings, mutual=solid, every=pairs, linked=linked, on_pick=take
         )
-    _show_steps(actions, trace, watched)
+    _show_steps(way_on, trace, watched)
     with broken:
-        break_it.show_break(bar, trace, actions)
+        break_it.show_break(bar, trace)
     if from_source is not None:
         with shares_of_words:
             st.subheader(title, anchor=False, help=help_of(TERMS))

@@ -214,14 +214,14 @@ def test_of_pairs_and_dictionaries_of_zeros_no_head_is_named(
     sites = all_sites(translator.model.config)
     nothing = np.zeros((2, len(sites)))
     measured = MeasuredPairs(tuple(words), PatchedPairs(sites, nothing, nothing, nothing[:, 0]), ())
-    monkeypatch.setattr(jobs, "get_or_offer", lambda *_: measured)
+    monkeypatch.setattr(jobs, "get_or_offer", lambda *_, **__: measured)
     lines = lines_of(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Pairs"))
     assert [line for line in lines if "no head takes 0.01" in line]
     assert not [line for line in lines if "the most" in line]
     lines_measured = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     read = measure_dictionaries(translator, lines_measured)
     read = replace(read, hits=np.zeros_like(read.hits), chance=0 * read.chance, p=0 * read.p + 1)
-    monkeypatch.setattr(jobs, "get_or_offer", lambda *_: read)
+    monkeypatch.setattr(jobs, "get_or_offer", lambda *_, **__: read)
     lines = lines_of(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Dictionary"))
     (line,) = [line for line in lines if "translation first" in line]
     assert line.startswith("No head")

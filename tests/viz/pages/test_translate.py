@@ -24,7 +24,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import explanations, mounts
 from viz.app.links.navigation import OWN_LINES
 from viz.draw.changed_words import mark_changed_words
-from viz.draw.labels import display_tokens
+from viz.draw.labels import browser_tokens
 from viz.pages.translate import ALMOST, ONE_MAP
 from viz.pages.translate.maps import NOTHING, link_method
 
@@ -51,8 +51,8 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert [app.selectbox(key=f"map_{name}").value for name in ("layer", "head")] == ["1", "3"]
     # and its rows carry both words
     both = message(app, "attention_map")[0]["both"]
-    assert both["reads"] == display_tokens(trace.decoder_tokens)
-    assert both["writes"] == display_tokens(trace.target_tokens)
+    assert both["reads"] == browser_tokens(trace.decoder_tokens)
+    assert both["writes"] == browser_tokens(trace.target_tokens)
     made = link_method(settings, OURS, settings.row)
     assert explanations.as_markdown(made) in [text.value for text in app.caption]
     assert made in meta["parts"]
@@ -311,7 +311,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     assert mark_changed_words(other.text, own.text) in bodies[1]
     for key, item in (("here", own), ("there", other)):
         labels = translator.trace_of(item).labels("cross")
-        assert drawn(app, f"versus-map-{key}")["queries"] == display_tokens(labels.queries)
+        assert drawn(app, f"versus-map-{key}")["queries"] == browser_tokens(labels.queries)
     assert not any(
         c.proto.id.endswith("-translate-map") for c in app.get("bidi_component")
     )  # it would be the left one once more

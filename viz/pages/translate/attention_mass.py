@@ -13,7 +13,7 @@ from transformer.analysis.attention_mass import (
     distance_to_lines,
     source_mass,
 )
-from transformer.analysis.teacher_forcing import Progress
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.corpus import result_file
 from transformer.corpus.measured import MeasuredLines
@@ -76,7 +76,7 @@ def line_masses(
     lines: MeasuredLines,
     count: int,
     *,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> list[tuple[str, Floats, float]]:
     """Return source, mass, and distance to the others of so many lines, the first ones."""
     pairs = lines.pairs[:count]

@@ -119,6 +119,7 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
         state = {
             name: value
             for name, value in person.session_state._state.filtered_state.items()
-            if name != "sentence_bar.current"  # the model, which serves everybody
+            # the model, which serves everybody
+            if name not in ("sentence_bar.current", "sentence_bar.opened")
         }
         assert size_of(state) < 50 * KIB

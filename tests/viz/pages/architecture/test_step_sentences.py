@@ -8,7 +8,7 @@ import pytest
 from tests.viz.pages.reading import SENTENCE, message
 from transformer import Translator
 from viz.app.cache.cached_results import ALTERNATIVES
-from viz.draw.labels import display_tokens
+from viz.draw.labels import browser_tokens, display_tokens
 from viz.draw.trace_message import WINDOW
 
 LONG = " ".join(["Der Hund singt."] * 20)
@@ -39,7 +39,7 @@ def test_the_softmax_has_the_score_of_the_translation(playing, translator: Trans
     for url, target in (({}, trace.target), ({"edited": "Der Hund singt."}, "Der Hund singt.")):
         shown, sentences = playing(**url)
         scored = translator.score(SENTENCE, target, alternatives=ALTERNATIVES)
-        labels = display_tokens([piece.text for piece in scored.pieces])
+        labels = browser_tokens([piece.text for piece in scored.pieces])
         assert len(shown["steps"]) == len(scored.log_probs) == len(sentences["decoder.softmax"])
         parts = zip(shown["steps"], scored.log_probs, sentences["decoder.softmax"], strict=True)
         for n, (step, log_prob, sentence) in enumerate(parts):

@@ -91,7 +91,10 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
 
 
 def _pick_key(row: Row) -> int:
-    names = [LARGEST, *(f"{n} {token}" for n, token in enumerate(display_tokens(row.keys), 1))]
+    names = [
+        LARGEST,
+        *(f"{n} {token}" for n, token in enumerate(display_tokens(row.keys), start=1)),
+    ]
     if not fields.clamp_choice(KEY, len(names)):  # another sentence may have fewer keys
         address.choose_by_number(KEY, names)
     named = names.__getitem__

@@ -17,7 +17,6 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
-from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw import player
 from viz.draw.formatting import counted
@@ -50,7 +49,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 4) or bar.used.steers:
         return
     most = _most(bar.translator.model)
-    wanted, settings = min(int(asked), most), sentence_bar.settings()
+    wanted, settings = min(int(asked), most), bar.settings
     measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import show from "../../viz/browser/streamlit.ts";
 import { test } from "node:test";
-import { getValue } from "../../viz/browser/core/store.ts";
+import { getValue, subscribe } from "../../viz/browser/core/store.ts";
 import { encoded } from "./samples.ts";
 
 test("a call that Streamlit ends takes nothing away before its element has left the page", () => {
@@ -17,4 +17,17 @@ test("a call that Streamlit ends takes nothing away before its element has left 
   host.isConnected = false;
   end();
   assert.equal(getValue("grid"), undefined);
+});
+
+test("what hears of a value is laid out after its element hides nothing any more", () => {
+  let isDrawn = false;
+  const host = { isConnected: true, toggleAttribute: () => { isDrawn = true; } };
+  const seen: boolean[] = [];
+  const forget = subscribe("trace", () => seen.push(isDrawn));
+  show({
+    data: encoded({ component: "value", key: "trace", value: 1 }, []),
+    parentElement: { host } as any, setTriggerValue: () => {},
+  });
+  forget();
+  assert.deepEqual(seen, [true]);
 });

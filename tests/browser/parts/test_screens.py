@@ -1,7 +1,6 @@
 """Each page on a projector, on a phone, and by axe-core in both themes."""
 
 import os
-import time
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
@@ -186,19 +185,6 @@ COVERED = """() => {
 }"""
 
 
-def test_nothing_moves_on_a_phone_however_slowly_a_page_comes(browser, bundled_address):
-    def slowed(route) -> None:
-        server = route.connect_to_server()
-        server.on_message(lambda message: (time.sleep(0.03), route.send(message)))
-
-    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
-    page.route_web_socket("**/*", slowed)
-    for path in ("translate", "heads", "roles"):
-        page.goto("about:blank")
-        assert measured(page, bundled_address, path).shift < 0.05, path
-    page.close()
-
-
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
     main = "document.querySelector('[data-testid=stMain]')"
     for path, key in (("", "player"), ("heads", "heads-map")):
@@ -211,6 +197,8 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         if not path:  # the way on stands below the picture, which is higher than the screen
             way_on = page.locator(".st-key-first-steps").bounding_box()
             assert HIGH - 64 < way_on["y"] < HIGH - way_on["height"] + 1
+    for path in ("translate", "heads", "roles"):
+        assert measured(page, bundled_address, path).shift < 0.05, path
     for path in ("masks", "roles"):
         choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
         choices.nth(2).wait_for()

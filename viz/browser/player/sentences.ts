@@ -1,6 +1,6 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
-import { forHand, number, quote } from "../core/text.ts";
+import { forHand, number, quote, SPECIAL } from "../core/text.ts";
 import { isCrossed, linksShown, type Moment, type Ribbon } from "./marks.ts";
 import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 
@@ -83,5 +83,5 @@ export function tableOf({ steps, training, written }: PlayerData): [string[], st
   return [["Step", "Subword", "Probability", "Other subwords"],
     steps.map(({ options, taken }, n) => [String(n + 1), written[n + 1], number(options[taken].p),
       options.filter((_, index) => index !== taken)
-        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")])];
+        .map(({ label, p }) => `${SPECIAL.get(label) ?? label} ${number(p)}`).join(", ")])];
 }

@@ -26,7 +26,7 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
+from viz.draw import caption, explorer, head_grid, heads_view, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
 from viz.figures.axes import in_xml
@@ -256,17 +256,11 @@ def svg(
 
 def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
     """Draw the open map of a page, and beside it all heads of its kind."""
-    kind, options, heads = view.kind, view.options, view.cropped[view.kind]
-    drawn = open_head.named_by(view.opened, options.rows)
-    by_read = kind == "cross" and not view.trace.writes_known
-    row: Row | None = "writes" if drawn.reads is not None else None
-    if by_read or drawn.writes is not None:
-        row = "reads"
-    alone = heads_view.is_alone(view.trace)
-    titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
-    amount = caption.amount(drawn.lens)
-    look: dict[str, Any] = {"kind": kind, "titles": titles, "title": drawn.title}
-    charts = [still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)]
+    kind, options, heads = view.kind, view.options, view.heads[view.kind]
+    drawn, axes = view.opened, view.axes(kind, options.rows)
+    look: dict[str, Any] = {"kind": kind, "titles": axes.titles, "title": drawn.title}
+    amount = view.look.amount
+    charts = [still.large_map(drawn.weights, *axes.labels, amount=amount, **look)]
     counts = heads.counts if caption.tells_heads(heads.lens) else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
     if layers:

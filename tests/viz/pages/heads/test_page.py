@@ -72,8 +72,8 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
 ) -> None:
     trace = translator.trace(SENTENCE)
     words = {
-        "word read": labels.display_tokens(trace.decoder_tokens),
-        "word predicted": labels.display_tokens(trace.target_tokens),
+        "word read": labels.browser_tokens(trace.decoder_tokens),
+        "word predicted": labels.browser_tokens(trace.target_tokens),
     }
     for name, queries in words.items():
         app = serve("heads", text=SENTENCE, kind="decoder", rows=name)

@@ -26,7 +26,7 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
+from viz.draw import caption, explorer, head_grid, heads_view, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
 from viz.figures.axes import in_xml
@@ -44,7 +44,6 @@ _NOT_TRUSTED = (
     "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
     "run the cell."
 )
-_PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
 _LETTER = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
@@ -257,17 +256,11 @@ def svg(
 
 def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
     """Draw the open map of a page, and beside it all heads of its kind."""
-    kind, options, heads = view.kind, view.options, view.cropped[view.kind]
-    drawn = open_head.named_by(view.opened, options.rows)
-    by_read = kind == "cross" and not view.trace.writes_known
-    row: Row | None = "writes" if drawn.reads is not None else None
-    if by_read or drawn.writes is not None:
-        row = "reads"
-    alone = heads_view.is_alone(view.trace)
-    titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
-    amount = caption.amount(drawn.lens)
-    look: dict[str, Any] = {"kind": kind, "titles": titles, "title": drawn.title}
-    charts = [still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)]
+    kind, options, heads = view.kind, view.options, view.heads[view.kind]
+    drawn, axes = view.opened, view.axes(kind, options.rows)
+    look: dict[str, Any] = {"kind": kind, "titles": axes.titles, "title": drawn.title}
+    amount = view.look.amount
+    charts = [still.large_map(drawn.weights, *axes.labels, amount=amount, **look)]
     counts = heads.counts if caption.tells_heads(heads.lens) else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
     if layers:
@@ -322,16 +315,6 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
     return HtmlFrame(page, "Chart", "30rem", lambda: spec)._repr_mimebundle_()
 
 
-def _show_plotly(figure: Any) -> None:
-    """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
-    chart, bundle = still.plotly_map(figure), figure._repr_mimebundle_()
-    if chart is None or not bundle:  # a terminal shows its figures elsewhere
-        figure._ipython_display_()
-        return
-    pictures, metadata = _picture(_specification(chart), "Attention")
-    sys.modules["IPython"].display.display(bundle | pictures, metadata=metadata, raw=True)
-
-
 @cache
 def _vega() -> str:
     """Return the JavaScript of Vega-Embed, Vega-Lite and Vega, in the versions of Altair."""
@@ -352,7 +335,6 @@ def enable() -> bool:
         AttentionTrace, lambda trace, **_formats: explore(trace)._repr_mimebundle_()
     )
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
-        display.ipython_display_formatter.for_type(_PLOTLY, _show_plotly)
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")
     return True

@@ -17,8 +17,9 @@ from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 from viz.draw import explorer, formatting
+from viz.draw.attention_map import is_alone
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
-from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
+from viz.draw.heads_view import ExplorerOptions, HeadsView, shown_parts
 from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
@@ -71,7 +72,7 @@ def report(
     """Return a self-contained HTML page: the texts, the findings, every head, and one large map.
 
     With the translator that made the trace, it also has the player, word links, and what the model
-    writes without its costliest heads, unless the options choose a lens, a step or no sinks.
+    writes without its costliest heads, unless the options choose a lens or no sinks.
 
     The page stores up to 64 MiB of weights exactly, in float32 (`EXACT_BYTES` of
     `viz.draw.explorer`). Beyond that, it rounds them to 16 bits and says so. The page has no heads
@@ -96,7 +97,7 @@ def report(
     if translator:
         origin = origin or Origin.from_translator(translator, trace.source, trace.target)
     # findings and parts are of the weights of the whole sentence
-    is_whole = options.lens == "weights" and options.sinks and options.step is None
+    is_whole = options.lens == "weights" and options.sinks
     has_parts = translator is not None and is_whole
     encoded = explorer.encode_page(trace, options, origin, carried=has_parts)
     notes = [*trace.notes, *encoded.notes]

@@ -74,7 +74,7 @@ test("a scale changes levels and keeps their order", () => {
 test("a row of the decoder stands between what it reads and what it writes", () => {
   const both = {
     titles: ["reads", "writes"], reads: ["<s>", "Hunde"], writes: ["Hunde", "sehrlangesWort"],
-  } as import("../../viz/browser/attention_map/plan.ts").BothNames;
+  } as import("../../viz/browser/attention_map/plan.ts").MapData["both"] & object;
   const data = mapData(2, 3, { both, weights: Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5) });
   const plan = planMap(data, 390, 800, measure);
   const scene = {

@@ -3,6 +3,7 @@
 // maps and ribbons differ from those that Python has encoded.
 
 import { readFileSync } from "node:fs";
+import { worded } from "../../viz/browser/core/labels.ts";
 import { readTrace } from "../../viz/browser/core/trace.ts";
 import { decode } from "../../viz/browser/core/wire.ts";
 import { Explorer } from "../../viz/browser/explorer.ts";
@@ -10,7 +11,7 @@ import { explorerData } from "../../viz/browser/explorer_from_trace.ts";
 import { playerData } from "../../viz/browser/player/from_trace.ts";
 import { linkData } from "../../viz/browser/word_links/from_trace.ts";
 
-const NOT_COMPARED = new Set(["component", "weights", "packing", "ribbonNote", "opens"]);
+const NOT_COMPARED = new Set(["component", "weights", "packing", "opens"]);
 const NOT_WRITTEN = new Set(["weights", "palette", "whole", "size"]);
 
 /** @type {Record<string, string>} */
@@ -38,11 +39,14 @@ function compare(ours, python, path) {
 
 const made = process.argv.slice(2).map((file) => {
   [differences, numbers] = [{}, 0];
-  const { about, opened, explorer, ...message } =
+  const { about, opened, explorer, axes, ...message } =
     decode(new Uint8Array(readFileSync(file)));
   const trace = readTrace(message.trace);
   const data = explorerData(trace, about, opened);
   compare(data, Explorer.read(explorer), "explorer");
+  for (const [n, [raw, words]] of axes.entries()) {
+    compare(worded(raw), { causal: raw.causal, ...words }, `axes.${n}`);
+  }
   data.grid.parts.forEach(({ weights }, n) =>
     compare([...weights], [...explorer.grid.parts[n].weights], `explorer.grid.levels.${n}`));
   const player = playerData(trace, about, { breaks: true, arrival: 3 });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellOf, type Head, planGrid, range } from "../../viz/browser/head_grid/plan.ts";
+import { COLOR } from "../../viz/browser/core/palette.ts";
+import {
+  cellOf, type Head, planGrid, range, wordedPart,
+} from "../../viz/browser/head_grid/plan.ts";
 import { nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
 import { assertApart, gridPart, measure } from "./samples.ts";
 
@@ -78,12 +81,6 @@ test("where cells share a pixel the largest counts, and a large pixel is one cel
   assert.deepEqual(reds(tile({ weights }, 2)), [...weights]);
 });
 
-test("rows after the step are paper and rows before it are faded", () => {
-  const { pixels } = tile({ weights: new Uint8Array(16).fill(9), last: 2 }, 2);
-  const rows = Array.from({ length: 4 }, (_, row) => pixels[16 * row + 3]);
-  assert.deepEqual(rows, [140, 140, 255, 0]);
-});
-
 test("arrows go straight on before askew and never leave their row", () => {
   const [from, right, askew, below] = [[0, 0], [40, 0], [40, 15], [0, 60]].map(([x, y]) =>
     ({ x, y, width: 10, height: 10 }));
@@ -109,4 +106,14 @@ test("layers have the heads that are there, and names of heads touch nowhere", (
       assert.ok(name.x - before.x > measure(letters, name.size, 400) / 2, close);
     });
   }
+});
+
+test("a part of a message has its kind's name and colour, and values of three figures", () => {
+  const values = Float32Array.of(0.5, -3.456, 12.34, NaN);
+  const part = wordedPart({
+    ...gridPart("cross", 2, 2, 1, 1), kind: "cross", queries: ["▁Hun", "de"], values,
+  });
+  assert.deepEqual(part.values, [["0.50", "−3.46"], ["12.3", ""]]);
+  assert.deepEqual(part.queries, ["Hun", "·de"]);
+  assert.deepEqual([part.name, part.color], ["cross-attention", COLOR.cross]);
 });

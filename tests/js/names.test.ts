@@ -38,7 +38,7 @@ const FILES: Record<string, () => { name: string; marks: any[] }> = {
   }, "another"),
   head_grid: () => {
     const parts = [gridPart("cross", 2, 2, 2, 3, { name: "cross-attention" })];
-    const data = { key: "", selected: null, order: null, step: null, parts, nameEnd: "norms" };
+    const data = { key: "", selected: null, order: null, parts, nameEnd: "norms" };
     const plan = planGrid(data, 400, measure);
     return fileOf(HeadGrid, { data, plan, notes: [], crossed: new Set(), selected: null });
   },

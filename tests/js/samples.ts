@@ -62,7 +62,7 @@ export const mapData = (queries: number, keys: number, more: Partial<MapData> = 
   kind: "cross", causal: false, title: "L1 H1", rows: "rows", columns: "columns", note: "",
   rowNames: null, both: null,
   queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
-  signed: false, tallBars: false, weights: new Float32Array(queries * keys), palette, ...more,
+  signed: false, weights: new Float32Array(queries * keys), palette, ...more,
 });
 
 export const ribbonData = (
@@ -70,8 +70,8 @@ export const ribbonData = (
 ): RibbonData => ({
   kind: "cross", title: "cross-attention", heads: words("H", heads), rows: "rows",
   columns: "columns", note: "", from: 0.01,
-  colors: { light: words("#l", heads), dark: words("#d", heads) }, rowNames: null,
-  queries: words("q", queries), keys: words("k", keys),
+  colors: { light: words("#l", heads), dark: words("#d", heads) }, rowNames: null, both: null,
+  causal: false, queries: words("q", queries), keys: words("k", keys),
   weights: new Float32Array(heads * queries * keys).fill(0.5), ...more,
 });
 
@@ -81,7 +81,7 @@ export const gridPart = (
 ): Part => ({
   kind, name: kind, causal: false, color: "#123456", layers, heads,
   counts: Array(layers).fill(heads),
-  rows, columns, block: [1, 1], last: null,
+  rows, columns, block: [1, 1],
   queries: words("q", rows), keys: words("k", columns),
   roles: Array.from({ length: layers }, () => Array(heads).fill("")),
   values: Array.from({ length: layers }, () => Array(heads).fill("")),

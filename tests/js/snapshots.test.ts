@@ -91,7 +91,7 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
     const weights = Uint8Array.from(numbers(2 * 2 * 9), (weight) => 255 * weight);
     const parts = [
       gridPart("encoder_self", 2, 2, 3, 3, { weights }),
-      gridPart("cross", 2, 2, 3, 3, { weights, last: 1 }),
+      gridPart("cross", 2, 2, 3, 3, { weights }),
     ];
     const plan = planGrid({ parts, order: null }, 400, measure);
     return { ...plan, marks: gridMarks(plan, colors, 1, new Set(["cross 1 0"])) };

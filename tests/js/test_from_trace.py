@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import subprocess
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.viz.draw.message import words_of
 from transformer import Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.files.installed import BUNDLED_BY_NAME
+from transformer.text.languages import Languages
 from viz.draw import explorer, watched, wire
+from viz.draw.attention_map import MapAxes
 from viz.draw.caption import Origin
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.trace_message import about, kept_beginnings, trace_fields
@@ -41,7 +45,12 @@ def golden(translator: Translator, text: str, settings: AlignmentSettings) -> by
     page = explorer.encode_page(trace, options, origin)
     roles = {part.kind: part.roles for part in HeadsView(trace, options).parts}
     assert translation.tree is not None
+    every = [MapAxes.of(trace, kind) for kind in trace.kinds]
+    every += [replace(axes, reads=None, writes=None) for axes in every]
+    every += [replace(axes, alone=True) for axes in every]
+    every += [replace(axes, by_read=True, languages=Languages("", "")) for axes in every]
     message = {
+        "axes": [(axes.message, words_of(axes.message)) for axes in every],
         "trace": trace_fields(
             trace, steps, beginnings=kept_beginnings(translation.tree, translator.target_tokenizer)
         ),

@@ -49,16 +49,16 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
         weights = message["kinds"][kind]["weights"]
         assert weights.dtype == np.float32
         assert (weights == trace.weights(kind)).all()
-        for picture in (message["kinds"][kind][name] for name in ("map", "ribbons")):
-            assert picture["kind"] == kind
-            assert picture["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
-            assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
+        axes = message["kinds"][kind]["axes"]
+        assert axes["kind"] == kind
+        assert axes["queries"] == list(trace.labels(kind).queries)
+        assert axes["keys"] == list(trace.labels(kind).keys)
     names = [
         f"reads “{r}” and predicts “{w}”"
         for r, w in pairwise(["start", "Zwei", "schwarze", "Hunde", "rennen", "dort", "end"])
     ]
     for kind in ("cross", "decoder_self"):
-        row_names = message["kinds"][kind]["map"]["rowNames"]
+        row_names = message["kinds"][kind]["rowNames"]
         assert [name.replace("\u2068", "").replace("\u2069", "") for name in row_names] == names
 
 
@@ -111,7 +111,6 @@ def test_findings_open_heads_that_the_page_shows_the_strongest_first():
     for shown, heads in (
         (ExplorerOptions(kinds=("cross",)), every[1:]),
         (ExplorerOptions(layer=1, layers=(1,)), 2 * every[:1]),
-        (ExplorerOptions(step=1), []),
         (ExplorerOptions(lens="rollout"), []),
     ):
         assert finding_heads(report(trace, shown)) == heads
@@ -177,7 +176,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     meta = unpacked_message(explorer.encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["name"] == "layer 2 · mean of 3 heads"
-    assert meta["kinds"]["cross"]["map"]["title"] == "cross-attention"
+    assert meta["kinds"]["cross"]["title"] == "cross-attention"
     grid = meta["grid"]
     assert grid["selected"] == ["cross", 1, -1]  # a mean is not a head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
@@ -185,10 +184,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert {layer for _, layer, _ in grid["order"]} == {1}
     assert "encoder_self" not in meta["kinds"]  # no cell opens one of them
     np.testing.assert_array_equal(meta["mean"], trace.cross[1].mean(0))
-    for kind in ("cross", "decoder_self"):
-        picture, ribbons = (meta["kinds"][kind][name] for name in ("map", "ribbons"))
-        assert (picture["scale"], picture["threshold"]) == ("square root", 0.25)
-        assert ribbons["heads"] == [""]
+    assert (meta["look"]["scale"], meta["look"]["threshold"]) == ("square root", 0.25)
     beside, between = meta["compared"]
     expected = trace.cross[1].mean(0) - trace.cross[0, 0]
     np.testing.assert_allclose(between["weights"], expected, atol=1e-7)
@@ -209,10 +205,10 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
     origin = Origin.from_translator(translator, trace.source, trace.target)
     page = report(trace, ExplorerOptions("cross", 1, head, lens=lens), origin=origin)
     meta = unpacked_message(text_of(page))
-    assert f"{meta['name']} · {meta['kinds']['cross']['map']['title']}".startswith(title)
+    assert f"{meta['name']} · {meta['kinds']['cross']['title']}".startswith(title)
     for kind in KINDS:
         np.testing.assert_array_equal(meta["kinds"][kind]["weights"], trace.weights(kind))
-        picture = meta["kinds"][kind]["map"]
+        picture = meta["kinds"][kind]
         assert "share" in picture["note"]
         assert picture["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(picture["caption"])
@@ -235,24 +231,12 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
         for kind in KINDS:
             drawn = meta["kinds"][kind]
             np.testing.assert_array_equal(drawn["weights"], expected.weights(kind))
-            assert drawn["map"]["title"].endswith("without sinks")
-        assert meta["kinds"]["cross"]["ribbons"]["title"].endswith("without sinks")
+            assert drawn["title"].endswith("without sinks")
         share = sinks.share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
         assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page
-    picture = unpacked_message(text_of(out.read_text("utf-8")))["kinds"]["cross"]["map"]
+    picture = unpacked_message(text_of(out.read_text("utf-8")))["kinds"]["cross"]
     assert picture["caption"][1].endswith("lens: weights, without sinks.")
-
-
-def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
-    options = ExplorerOptions("decoder_self", 0, 0, step=1)
-    message = unpacked_message(explorer.encode_page(planted(), options).message)
-    kinds = message["kinds"]
-    assert kinds["decoder_self"]["map"]["queries"] == ["<s>", "Zwei"]
-    assert kinds["decoder_self"]["weights"].shape[2:] == (2, 2)
-    assert kinds["cross"]["weights"].shape[2:] == (2, 5)
-    assert kinds["encoder_self"]["weights"].shape[2:] == (5, 5)
-    assert message["grid"]["step"] == 1
 
 
 def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():

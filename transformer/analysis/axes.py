@@ -27,7 +27,6 @@ class LabelledWeights(NamedTuple):
     head_counts: tuple[int, ...] | None = None  # of each layer; None where every layer has all
     causal: bool = True  # whether a decoder position sees no later one
     second_start: int | None = None  # row and column of the second text of a pair, in an encoder
-    all_queries: int | None = None  # rows of the whole map, where only its first are here
     sinks: bool = True  # False for weights that `without_sinks` rescaled
 
     @choices.check_choices

@@ -60,15 +60,15 @@ def sink_tokens(trace: AttentionTrace, kind: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key, sink in zip(keys, sinks, strict=True) if sink))
 
 
-def share_on_sinks(trace: AttentionTrace, kind: Kind, rows: int | None = None) -> Floats:
+def share_on_sinks(trace: AttentionTrace, kind: Kind) -> Floats:
     """Compute each head's share of weight on sinks, `[layer, head]`; NaN where there is no head."""
     queries, keys = trace.labels(kind)
     causal = kind == "decoder_self" and trace.causal
-    counted = slice(first_counted_row(len(queries[:rows]), causal=causal), rows)
+    first = first_counted_row(len(queries), causal=causal)
     sinks = are_sinks(keys, trace.special)
     shares = np.full(trace.weights(kind).shape[:2], np.nan)
     for number, layer in enumerate(trace.weights(kind)):
-        weights = layer[:, counted].astype(np.float64)  # [head, query, key]
+        weights = layer[:, first:].astype(np.float64)  # [head, query, key]
         total = weights.sum(-1)
         on_sinks = weights[..., sinks].sum(-1)
         shares[number] = np.divide(

@@ -11,25 +11,41 @@ import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
 import type { Trace } from "./core/trace.ts";
-import type { Axes, MapData } from "./attention_map/plan.ts";
+import type { MapAxes, Worded } from "./core/labels.ts";
+import type { Look, MapData } from "./attention_map/plan.ts";
 
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
 export type Opened = [kind: string, layer: number | null, head: number | null];
 
 interface KindData {
-  map: MapData; // with all labels; its weights are 0, and those of the ribbons
+  map: MapData; // with all labels, but without weights, and so the ribbons
   ribbons: RibbonData;
   heads: number; // of a layer
   weights: Float32Array | null; // `[layer, head, query, key]`; null where each head is apart
 }
 
-export interface ExplorerData { // the message of `encode_explorer` in viz/draw/explorer.py
+/** What stands around every map of a kind, as `HeadsView.worded` of viz/draw/heads_view.py. */
+export type KindMessage = Pick<KindData, "heads" | "weights"> & {
+  axes: MapAxes; ribbonAxes: MapAxes | null; title: string; note: string; caption: string[];
+};
+
+/** Read what Python or a trace says of a kind. @param steps to which weights are rounded */
+export function readKind(
+  { axes, ribbonAxes, note, heads, weights, ...shared }: KindMessage, look: Look, steps = "",
+): KindData {
+  const { threshold, amount } = look;
+  return {
+    heads, weights, map: AttentionMap.read({ ...shared, ...look, axes, note }),
+    ribbons: Ribbons.read({ ...shared, axes: ribbonAxes ?? axes, threshold, amount, steps }),
+  };
+}
+
+export interface ExplorerData { // the message of `_message` in viz/draw/explorer.py
   selected: Opened; // which is open first
   name: string; // of that map
   mean: Float32Array | null; // its weights, where it is a mean and no head
   together: string | null; // what stands in the place of a head, where a map is of a layer
   over: [layer: number, head: number][]; // whose ribbons lie over its own
-  mostHeads: number; // that lie over each other: there are as many colours
   compared: MapData[]; // a second map, the difference
   grid: GridData;
   pairs: PairPart[]; // the parts of a pair of texts; none of one text
@@ -130,7 +146,7 @@ export interface PairPart { // as viz/draw/explorer.py writes it
 
 export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
 
-export const labelsOf = <D extends Omit<Axes, "kind" | "note">>(
+export const labelsOf = <D extends Omit<Worded, "kind" | "causal" | "both">>(
   data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
 ): D => ({
   ...data,
@@ -155,27 +171,27 @@ export function weightsOf(
 }
 
 let controls = 0; // several explorers may share a page, and each has its own
+const MOST_HEADS = 8; // that lie over each other: there are as many colours
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
 export class Explorer extends View<ExplorerData> {
   /** @param textOf where the weights are that the message has not
    * @param trace that the page carries, with those of its message if it has all of them */
   static read(
-    { packing, ribbonNote, ...message }: any, textOf?: TextOf, trace?: Trace,
+    { packing, look, steps, ...message }: any, textOf?: TextOf, trace?: Trace,
   ): ExplorerData {
-    for (const [name, data] of Object.entries<KindData>(message.kinds)) {
-      data.map = AttentionMap.read(data.map);
-      data.ribbons = Ribbons.read(data.ribbons);
-      data.ribbons.note = ribbonNote ?? data.ribbons.note;
+    const kinds: Record<string, KindData> = {};
+    for (const [name, data] of Object.entries<KindMessage>(message.kinds)) {
       const carried = trace?.kinds.find(({ kind, size }) => kind === name && !size);
-      data.weights ??= carried?.weights ?? null;
+      kinds[name] = readKind(data, look, steps);
+      kinds[name].weights ??= carried?.weights ?? null;
     }
     const pairs = message.pairs.map((part: PairPart) =>
       ({ ...part, grid: HeadGrid.read(part.grid) }));
     return {
-      ...message, pairs, grid: HeadGrid.read(message.grid),
+      ...message, pairs, kinds, grid: HeadGrid.read(message.grid),
       compared: message.compared.map(AttentionMap.read),
-      weights: new HeadWeights(message.kinds, packing, textOf),
+      weights: new HeadWeights(kinds, packing, textOf),
     };
   }
 
@@ -373,7 +389,7 @@ export class Explorer extends View<ExplorerData> {
 
   /** At once, so that a second press adds a second head. */
   showMenu() {
-    const { data: { mostHeads, together }, choice: menu } = this;
+    const { data: { together }, choice: menu } = this;
     const [[open], over, every] = [this.stacked(), this.others(), this.every()];
     const taken = new Set([...over, ...(open ? [open] : [])].map(String));
     const rest = every.filter((place) => !taken.has(String(place)));
@@ -389,10 +405,10 @@ export class Explorer extends View<ExplorerData> {
     const next = before && (rest.find((place) => place.join(".") === before)
       ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
     if (next) menu.value = next.join(".");
-    const areMost = over.length + 1 >= mostHeads;
+    const areMost = over.length + 1 >= MOST_HEADS;
     this.isFull = areMost || !rest.length;
     this.add.setAttribute("aria-disabled", String(this.isFull));
-    this.add.title = areMost ? `${mostHeads} heads at most` : "";
+    this.add.title = areMost ? `${MOST_HEADS} heads at most` : "";
     this.clear.hidden = !over.length;
     this.menu.hidden = every.length < 2;
   }

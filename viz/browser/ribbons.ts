@@ -3,17 +3,18 @@
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
 import { choice, fillAxes, fillTable, make, MOVES } from "./core/dom.ts";
+import { type Worded, worded } from "./core/labels.ts";
 import { headColors } from "./core/palette.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
-import type { Axes } from "./attention_map/plan.ts";
 import type { Measure, ThemeName } from "./core/theme.ts";
 
 type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
 
-export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/attention_map.py
+export interface RibbonData extends Worded { // of `encode_ribbons` in viz/draw/attention_map.py
+  note: string;
   title: string; // what the heads share, such as `cross-attention · norms`
   heads: string[]; // their names
   colors: { light: string[]; dark: string[] }; // of the heads
@@ -23,6 +24,7 @@ export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/at
   weights: Float32Array; // `[head, query, key]`
 }
 
+const FAINTEST = 0.01; // a thinner ribbon could not be seen, and there are thousands of them
 const OTHER: Record<Side, Side> = { queries: "keys", keys: "queries" };
 
 const weightOf = (
@@ -198,9 +200,17 @@ const HELP = "Up and down move over the words, left and right change sides, Ente
   + "Escape lets it go.";
 
 export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
-  static read(message: any): RibbonData {
-    const colors = (theme: ThemeName) => headColors(message.kind, theme);
-    return { ...message, colors: { light: colors("light"), dark: colors("dark") } };
+  /** @param message with the least weight that has a ribbon, and the step to which weights are
+   *   rounded, if they are */
+  static read({ axes, threshold, steps, ...message }: any): RibbonData {
+    const from = Math.max(threshold, FAINTEST);
+    const rounded = steps ? `; numbers are steps of ${steps}` : "";
+    const colors = (theme: ThemeName) => headColors(axes.kind, theme);
+    return {
+      ...message, ...worded(axes), from,
+      note: `Weights under ${Number(from.toPrecision(6))} are not drawn${rounded}.`,
+      colors: { light: colors("light"), dark: colors("dark") },
+    };
   }
 
   switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });

@@ -1,75 +1,122 @@
 """Maps and ribbons of heads: data for `viz/browser/attention_map` and `viz/browser/ribbons`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer import kinds, trace
-from transformer.text.languages import Languages
+from transformer import kinds
+from transformer.analysis.axes import LabelledWeights, by_pieces
+from transformer.text.languages import Languages, Side
+from transformer.trace import AttentionTrace, Labels
 from viz.draw import wire
-from viz.draw.labels import axis_titles, browser_tokens, decoder_rows
+from viz.draw.labels import AxisTitles, axis_titles, browser_tokens
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
 
 NOTE = "The weights of each row sum to 1."
-SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
 MAX_HEADS = 8
-RIBBONS_NOTE = "Weights under {from_weight:g} are not drawn."
-FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
+
+
+@dataclass(frozen=True)
+class MapAxes:
+    """What stands along the axes of a map; `viz/browser/core/labels.ts` words it."""
+
+    kind: kinds.Kind
+    labels: Labels
+    languages: Languages
+    # `[query]`, what the decoder reads where the labels are what it writes, and the reverse: rows
+    # then carry both names
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] | None = None
+    causal: bool = True  # whether a decoder's position sees no later one
+    alone: bool = False  # whether there is only one sentence, as in an encoder or a decoder alone
+    by_read: bool = False  # whether a row of `cross` is named by what the decoder reads
+
+    @classmethod
+    def of(
+        cls, trace: AttentionTrace, kind: kinds.Kind, axes: LabelledWeights | None = None
+    ) -> "MapAxes":
+        """Describe the axes of a kind of a trace, by pieces unless given."""
+        axes = axes or by_pieces(trace, kind)
+        by_read = kind == "cross" and not trace.writes_known
+        known = axes.labels, trace.languages, axes.reads, axes.writes, axes.causal
+        return cls(kind, *known, alone=is_alone(trace), by_read=by_read)
+
+    def named_by(self, row: kinds.Row | None) -> "MapAxes":
+        """Name the rows by what the decoder reads or writes there, where both are known."""
+        names = {"reads": self.reads, "writes": self.writes}.get(row or "")
+        if names is None:
+            return self
+        queries, keys = self.labels
+        reads, writes = (queries if row == other else None for other in ("writes", "reads"))
+        return replace(self, labels=Labels(names, keys), reads=reads, writes=writes)
+
+    @property
+    def titles(self) -> AxisTitles:
+        """The titles of both axes, where rows carry one name."""
+        row: kinds.Row | None = "writes" if self.reads is not None else None
+        if self.by_read or self.writes is not None:
+            row = "reads"
+        return axis_titles(self.kind, self.languages, row=row, alone=self.alone)
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """What travels to the browser."""
+        names = ("kind", "reads", "writes", "alone")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "byRead": self.by_read,
+            "causal": self.kind == "decoder_self" and self.causal,
+            "languages": [self.languages.name(side) for side in get_args(Side)],
+            "queries": self.labels.queries,
+            "keys": self.labels.keys,
+        }
+
+
+def is_alone(trace: AttentionTrace) -> bool:
+    """Return whether there is only one sentence, as in an encoder or a decoder alone."""
+    return trace.kinds in (("encoder_self",), ("decoder_self",))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a map is drawn, as `Look` of `viz/browser/attention_map/plan.ts`."""
+
+    scale: Scale = "linear"
+    threshold: float = 0.0  # weights below it are not drawn
+    signed: bool = False  # they are the difference of two maps, -1 to 1
+    amount: str = "weight"  # what one is, in a word
+    tall: bool = False  # bars have the room of a difference, so that adjacent maps align
+    paints: bool = False  # pressed squares are sent to the page
+    unused: bool = False  # the head is switched off: its weights are veiled
 
 
 def encode_map(
     weights: NDArray[np.float32],
-    labels: trace.Labels,
-    kind: kinds.Kind,
+    axes: MapAxes,
     *,
     title: str,
-    languages: Languages,
-    alone: bool = False,
-    by_read: bool = False,
-    causal: bool = True,
-    reads: Sequence[str] | None = None,
-    writes: Sequence[str] | None = None,
-    scale: Scale = "linear",
-    threshold: float = 0.0,
-    signed: bool = False,
-    amount: str = "weight",
-    note: str | None = None,
-    beside_difference: bool = False,
-    paints: bool = False,
+    look: Look = Look(),
+    note: str = NOTE,
     pinned: int | None = None,
-    unused: bool = False,
-    room: Mapping[str, Any] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the map of one head, `[query, key]`: queries down, keys across, weights exact.
 
-    Weights are 0 to 1; if `signed`, the difference of two maps, -1 to 1. `reads` and `writes`,
-    `[query]`, are what the decoder reads where the labels are what it writes, and the reverse: rows
-    then carry both names. `pinned` is the row in the address, -1 for none; None if the page does
-    not follow it. `room` is `map_words` of the largest map that will take this map's place. With
-    `beside_difference`, bars have the room of a difference, so that adjacent maps align. With
-    `paints`, pressed squares are sent to the page. A saved picture is named after its title.
+    The note says what a row is. `pinned` is the row in the address, -1 for
+    none; None if the page does not follow it. A saved picture is named after its title.
     """
-    wire.check(weights, labels, dimensions=2)
+    wire.check(weights, axes.labels, dimensions=2)
     message = {
-        **_axes(labels, kind, languages, alone, by_read, reads, writes),
-        **map_words(labels, kind, languages, reads, writes),
-        "room": room,
-        "causal": kind == "decoder_self" and causal,
+        **asdict(look),
+        "axes": axes.message,
         "title": title,
-        "note": note or (SIGNED_NOTE if signed else NOTE),
-        "scale": scale,
-        "threshold": threshold,
-        "signed": signed,
-        "amount": amount,
-        "tallBars": signed or beside_difference,
-        "paints": paints,
+        "note": note,
         "pinned": pinned,
-        "unused": unused,
         "weights": weights.astype(np.float32),
     }
     return wire.encode_picture("attention_map", caption, message)
@@ -77,64 +124,33 @@ def encode_map(
 
 def encode_ribbons(
     heads: Sequence[tuple[str, NDArray[np.float32]]],
-    labels: trace.Labels,
-    kind: kinds.Kind,
+    axes: MapAxes,
     *,
     title: str,
-    languages: Languages,
-    alone: bool = False,
-    by_read: bool = False,
-    threshold: float = 0.0,
-    amount: str = "weight",
-    reads: Sequence[str] | None = None,
+    look: Look = Look(),
     caption: Sequence[str] = (),
-    writes: Sequence[str] | None = None,
 ) -> bytes:
     """Encode ribbons: queries left, keys right, a band for each weight between them.
 
-    The arguments are those of `encode_map`, but for `heads`: one to eight names, such as `L3 H5`,
-    with weights `[query, key]`, 0 to 1, and for `title`, what they share, such as their kind. A
-    saved picture is named after both. The first has the kind's colour; each can be switched off
-    in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
+    There are one to eight heads, each a name, such as `L3 H5`, and weights `[query, key]`, 0 to 1.
+    The title is what they share, such as their kind; a saved picture is named after both. The first
+    has the kind's colour; each can be switched off in the browser. Weights of less than 0.01, or
+    than the threshold of the look, get no ribbon.
     """
     for _, weights in heads:
-        wire.check(weights, labels, dimensions=2)
-    drawn_from = max(threshold, FAINTEST)
+        wire.check(weights, axes.labels, dimensions=2)
     message = {
-        **_axes(labels, kind, languages, alone, by_read, reads, writes),
+        "axes": axes.message,
         "title": title,
         "heads": [name for name, _ in heads],
-        "note": RIBBONS_NOTE.format(from_weight=drawn_from),
-        "from": drawn_from,
-        "amount": amount,
+        "threshold": look.threshold,
+        "amount": look.amount,
         "weights": np.stack([weights for _, weights in heads]).astype(np.float32),
     }
     return wire.encode_picture("ribbons", caption, message)
 
 
-def _axes(
-    labels: trace.Labels,
-    kind: kinds.Kind,
-    languages: Languages,
-    alone: bool,
-    by_read: bool,
-    reads: Sequence[str] | None,
-    writes: Sequence[str] | None,
-) -> dict[str, Any]:
-    """Return titles and tokens of both axes, and the names of a decoder's rows, where known."""
-    row: kinds.Row | None = None
-    if by_read or writes is not None:
-        row = "reads"
-    elif reads is not None:
-        row = "writes"
-    titles = axis_titles(kind, languages, row=row, alone=alone)
-    sides = _read_and_written(labels, reads, writes)
-    names = None if sides is None else decoder_rows(*sides)
-    queries, keys = map(browser_tokens, labels)
-    return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
-
-
-def pinned_row(value: object, labels: trace.Labels) -> int | None:
+def pinned_row(value: object, labels: Labels) -> int | None:
     """Return the row that a message pins, -1 to unpin; None if malformed or of another map."""
     if not isinstance(value, Mapping) or not _is_of(value, labels):
         return None
@@ -142,38 +158,12 @@ def pinned_row(value: object, labels: trace.Labels) -> int | None:
     return row if row == -1 or wire.is_index(row, len(labels.queries)) else None
 
 
-def _is_of(value: Mapping[str, object], labels: trace.Labels) -> bool:
+def _is_of(value: Mapping[str, object], labels: Labels) -> bool:
     queries, keys = map(browser_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
 
 
-def _read_and_written(
-    labels: trace.Labels, reads: Sequence[str] | None, writes: Sequence[str] | None
-) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return what the decoder reads and writes at each row; None where one of them is not known."""
-    if reads is None and writes is None:
-        return None
-    return reads or labels.queries, writes or labels.queries
-
-
-def map_words(
-    labels: trace.Labels,
-    kind: kinds.Kind,
-    languages: Languages,
-    reads: Sequence[str] | None,
-    writes: Sequence[str] | None,
-) -> dict[str, Any]:
-    """Return the words around a map; `both` names at the left and at the right of its rows."""
-    queries, keys = map(browser_tokens, labels)
-    words: dict[str, Any] = {"queries": queries, "keys": keys, "both": None}
-    if (sides := _read_and_written(labels, reads, writes)) is not None:
-        titles = [axis_titles(kind, languages, row=row).rows for row in kinds.ROWS]
-        sides_by_row = dict(zip(kinds.ROWS, map(browser_tokens, sides), strict=True))
-        words["both"] = {"titles": titles, **sides_by_row}
-    return words
-
-
-def squares_of(value: object, title: str, labels: trace.Labels) -> list[tuple[int, int]]:
+def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
     """Return row and column of the squares that a message names; none if it is of another map."""
     if not isinstance(value, Mapping) or value.get("title") != title or not _is_of(value, labels):
         return []

@@ -8,7 +8,7 @@ numbers are the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits 
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -20,7 +20,7 @@ from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace, Labels
-from viz.draw import attention_map, caption, wire
+from viz.draw import caption, wire
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.trace_message import WHOLE_BYTES, is_whole
@@ -62,13 +62,13 @@ def encode_page(
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""
     notes: tuple[str, ...] = (apart,) if apart else ()
-    whole = {kind: heads.axes.weights for kind, heads in view.cropped.items()}
+    whole = {kind: heads.axes.weights for kind, heads in view.heads.items()}
     if sum(array.nbytes for array in whole.values()) <= WHOLE_BYTES:
         if carried and is_whole(trace):
             whole = {k: array for k, array in whole.items() if array is not trace.weights(k)}
         return EncodedPage(_message(view, whole, Packing()), notes=notes)
     places = dict.fromkeys(_openable_heads(view))
-    weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]
+    weights = [view.heads[kind].axes.weights[layer, head] for kind, layer, head in places]
     packing = choose_packing(weights)
     names = (".".join(map(str, place)) for place in places)
     packed = dict(zip(names, packing.texts(weights), strict=True))
@@ -84,7 +84,7 @@ def encode_page(
 
 def estimated_bytes(view: HeadsView) -> int:
     """Estimate the bytes that the heads of a page take, small and large, from some of them."""
-    weights = [view.cropped[kind].axes.weights[n, h] for kind, n, h in _openable_heads(view)]
+    weights = [view.heads[kind].axes.weights[n, h] for kind, n, h in _openable_heads(view)]
     some = weights[:: len(weights) // _SAMPLE + 1]
     texts = choose_packing(weights).texts(some)
     small = sum(min(array.size, LARGEST**2) for array in weights) * 2 // 3  # a byte a square
@@ -107,23 +107,17 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
     """Encode grid, labels, colours and the given weights of kinds."""
     options = view.options
     kinds: dict[str, dict[str, Any]] = {}
-    for kind, heads in view.cropped.items():
-        a_map, ribbons = view.blank(kind)
+    for kind, heads in view.heads.items():
         kinds[kind] = {
-            "map": a_map,
-            "ribbons": ribbons,
+            **view.worded(kind),
             "heads": heads.axes.weights.shape[1],
             "weights": weights.get(kind),
         }
     compared: list[bytes] = []
     if options.compared is not None:
-        compared = [view.second_map(options.compared)]
+        compared = [options.compared.open_map()]
         if (difference := view.difference(options.compared)) is not None:
             compared.append(difference)
-    ribbon_note = None
-    if not packing.exact:
-        least = max(options.threshold, attention_map.FAINTEST)
-        ribbon_note = f"Weights under {least:g} are not drawn; numbers are steps of {packing.step}."
     separate = caption.tells_heads(options.lens)
     message = {
         "component": "explorer",
@@ -131,12 +125,12 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
         "name": view.opened.name,
         "mean": view.opened.weights.astype(np.float32) if -1 in view.selected else None,
         "over": options.over,
-        "mostHeads": attention_map.MAX_HEADS,
         "together": None if separate else caption.ALL_HEADS,
+        "look": asdict(view.look),
         "grid": view.grid(),
         "kinds": kinds,
         "packing": {"dtype": packing.dtype, "unit": packing.unit},
-        "ribbonNote": ribbon_note,
+        "steps": "" if packing.exact else packing.step,
         "compared": compared,
         "pairs": _pairs(view),
     }

@@ -12,8 +12,7 @@ from transformer import trace
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
-from viz.draw import formatting, palette, wire
-from viz.draw.labels import SCREEN_NAMES, browser_tokens
+from viz.draw import wire
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
@@ -55,7 +54,6 @@ def encode_grid(
     crossed: Sequence[Head] = (),
     switches: bool = False,
     answered: int = 0,
-    step: int | None = None,
     largest: int = LARGEST,
     name_end: str = "",
     caption: Sequence[str] = (),
@@ -66,8 +64,8 @@ def encode_grid(
     -1, outlines none. `opens` is the key of the component of a picked head, which is scrolled into
     view. `order` lists the heads that are drawn, row after row. `crossed` heads are off, and
     `switches` lets a click toggle them; `answered` is the last click that they include, as
-    `click_of` returns it. Rows after `step`, from 0, are blank; more than `largest` tokens share
-    cells. A saved picture is named after kinds and `name_end`, such as a lens.
+    `click_of` returns it. More than `largest` tokens share cells. A saved picture is named after
+    kinds and `name_end`, such as a lens.
     """
     by_kind = {part.kind: part for part in parts}
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
@@ -82,9 +80,8 @@ def encode_grid(
         "crossed": list(crossed),
         "switches": switches,
         "answered": answered,
-        "step": step,
         "nameEnd": name_end,
-        "parts": [_pack(part, step, largest) for part in parts],
+        "parts": [_pack(part, largest) for part in parts],
     }
     return wire.encode_picture("head_grid", caption, message)
 
@@ -117,41 +114,29 @@ def encode_selection(key: str, head: Head) -> bytes:
     return wire.encode_value(key, list(head))
 
 
-def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
+def _pack(part: GridPart, largest: int) -> dict[str, Any]:
     """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
     wire.check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
-    roles = part.roles or [[""] * heads] * layers
-    values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
-    counts = [part.heads_of(layer) for layer in range(layers)]
-    weights = part.weights
-    if decodes := step is not None and part.kind != "encoder_self":
-        weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
     block = math.ceil(queries / largest), math.ceil(keys / largest)
     rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
-    drawn = wire.to_bytes(_largest(weights, block))
-    levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
-    levels[:, :, : drawn.shape[2]] = drawn
     return {
         "kind": part.kind,
-        "name": SCREEN_NAMES[part.kind],
         "causal": part.kind == "decoder_self" and part.causal,
-        "color": palette.COLOR[part.kind],
         "layers": layers,
         "heads": heads,
-        "counts": counts,
+        "counts": [part.heads_of(layer) for layer in range(layers)],
         "together": part.together,
         "amount": part.amount,
-        "queries": browser_tokens(part.labels.queries),
-        "keys": browser_tokens(part.labels.keys),
+        "queries": part.labels.queries,
+        "keys": part.labels.keys,
         "block": block,
         "rows": rows,
         "columns": columns,
-        "last": step // block[0] if decodes and step is not None else None,
-        "roles": [list(row) for row in roles],
-        "values": [[_figure(value) for value in row] for row in values.tolist()],
-        "strongest": _strongest(weights),
-        "weights": levels,
+        "roles": part.roles or [[""] * heads] * layers,
+        "values": None if part.values is None else part.values.astype(np.float32),
+        "strongest": _strongest(part.weights),
+        "weights": wire.to_bytes(_largest(part.weights, block)),
     }
 
 
@@ -178,13 +163,6 @@ def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
         [(q, k, round(w, 2)) for q, k, w in zip(*row, strict=True)]
         for row in zip(query.tolist(), key.tolist(), most.tolist(), strict=True)
     ]
-
-
-def _figure(value: float) -> str:
-    """Format a measure with three figures; "" if it is missing."""
-    if not math.isfinite(value):
-        return ""
-    return formatting.format_number(value, 2 if abs(value) < 10 else 1)
 
 
 def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Head, int] | None:

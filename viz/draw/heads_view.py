@@ -13,11 +13,13 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from transformer.arrays import Singles
+from transformer.choices import check_choices, require_choice
 from transformer.errors import InputError, quoted
-from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
+from transformer.kinds import KIND_TITLES, Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.traces import notes
 from viz.draw import attention_map, caption, open_head, wire
+from viz.draw.attention_map import Look, MapAxes
 from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
 from viz.draw.labels import role_name
@@ -25,9 +27,8 @@ from viz.draw.labels import role_name
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
 
-_NOT_ONE = "Not every row of weights sums to 1."
 
-
+@check_choices
 @dataclass(frozen=True)
 class ExplorerOptions:
     """Choices of the Heads page for one trace; layers and heads count from 0."""
@@ -48,8 +49,6 @@ class ExplorerOptions:
     threshold: float = 0.0  # weights below it are not drawn
     # layer and head of those whose ribbons lie over the open one's, of the same kind
     over: tuple[tuple[int, int], ...] = ()
-    # of the decoder; what it had not written then is left out. None for all of them.
-    step: int | None = None
     # the view of a second map; it stands under the open one, with their difference
     compared: "HeadsView | None" = None
     lens: AnyLens = "weights"  # the lens through which the trace is seen: `lens_trace` made it
@@ -59,6 +58,9 @@ class ExplorerOptions:
     # the word by which ribbons name a row of the decoder, of the two that its map shows; None for
     # the one that is usual for the kind
     rows: Row | None = None
+
+    def __post_init__(self) -> None:
+        require_choice("sort", self.sort, SORTS)
 
 
 class ShownParts(NamedTuple):
@@ -77,12 +79,7 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
         raise InputError(f"There is no kind of attention to show: choose of {', '.join(there)}.")
     default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
     kind = default if options.kind is None else options.kind
-    for shown in (kind, *kinds):  # a notebook may hand over what has no hash
-        if shown not in [*KINDS]:
-            known = ", ".join(there)
-            raise InputError(
-                f"There is no kind of attention {quoted(shown)}: choose one of {known}."
-            )
+    for shown in (kind, *kinds):
         if shown not in there:
             titles = " and ".join(KIND_TITLES[name] for name in there)
             raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
@@ -94,14 +91,6 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
         if not wire.is_index(layer, most) or layer not in numbers:
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
             raise InputError(f"There is no layer {_number(layer)}: the trace has {has}.")
-    if options.sort not in SORTS:
-        raise InputError(
-            f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
-        )
-    if options.rows not in (None, *ROWS):
-        raise InputError(
-            f"Rows cannot be named by {quoted(options.rows)}: choose one of {', '.join(ROWS)}."
-        )
     counts = trace.head_count(kind)
     _require_heads(replace(options, layer=first_open(options.layer, counts)), kind, counts)
     return ShownParts(kind, kinds, layers)
@@ -172,16 +161,10 @@ class HeadsView:
         self.options = options = replace(options, layer=layer)
         kinds = dict.fromkeys((*self.shown.kinds, self.kind))
         self.heads = {kind: self.heads_of(kind) for kind in kinds}
-        """All heads of each kind, with all rows."""
-        self.cropped = self.heads  # the same, up to the step
-        if options.step is not None:
-            self.cropped = {
-                k: open_head.crop_to_step(heads, options.step) for k, heads in self.heads.items()
-            }
-        self.opened = open_head.open_map(self.cropped[self.kind], options.layer, options.head)
+        self.opened = open_head.open_map(self.heads[self.kind], options.layer, options.head)
 
     def heads_of(self, kind: Kind) -> open_head.Heads:
-        """Return the heads of any kind, with all rows."""
+        """Return the heads of any kind."""
         options = self.options
         axes = {"words": options.words, "special": options.special, "sinks": options.sinks}
         return self._remember(
@@ -202,10 +185,9 @@ class HeadsView:
         return [self.part(self.heads[kind]) for kind in kinds]
 
     def part(self, heads: open_head.Heads) -> GridPart:
-        """Return heads as the grid draws them, named by all that they look at up to the step."""
-        options, kind, whole = self.options, heads.kind, self.cropped[heads.kind].whole
-        step = None if kind == "encoder_self" else options.step
-        key = kind, options.words, options.sinks, step
+        """Return heads as the grid draws them, named by all that they look at."""
+        options, kind, whole = self.options, heads.kind, self.heads[heads.kind].whole
+        key = kind, options.words, options.sinks
         sort, values = options.sort, None
         if sort != LAYER_ORDER:
             values = self._remember((sort, *key), lambda: measures.measure(whole, kind, sort))
@@ -237,7 +219,6 @@ class HeadsView:
             opens=opens,
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
-            step=options.step,
             name_end=" · ".join(caption.title_end(options.lens, sinks=options.sinks)),
             caption=self.caption(caption.grid_caption(options.lens, sinks=options.sinks)),
         )
@@ -251,32 +232,27 @@ class HeadsView:
         own = caption.head_caption(*place, options.lens, sinks=options.sinks)
         return self.origin.caption(own if part is None else part)
 
-    def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
-        """Encode the open map; step by step, every step has squares and a place of one size."""
-        whole = self.heads[self.kind].axes
-        words = whole.labels, self.kind, self.trace.languages, whole.reads, whole.writes
-        return self._map(
-            self.opened,
-            self.kind,
-            room=None if self.options.step is None else attention_map.map_words(*words),
-            note=self._note(self.opened),
-            caption=self.caption(),
-            beside_difference=beside_difference,
-            pinned=pinned,
-        )
+    def axes(self, kind: Kind, row: Row | None = None) -> MapAxes:
+        """Return what stands along the axes of a kind, its rows named by `row`."""
+        return MapAxes.of(self.trace, kind, self.heads[kind].axes).named_by(row)
 
-    def second_map(
-        self, second: "HeadsView", *, beside_difference: bool = False, pinned: int | None = None
-    ) -> bytes:
-        """Encode the open map of another view, which is compared with the one of this view."""
-        return self._map(
-            second.opened,
-            self.kind,
-            languages=second.trace.languages,
-            note=self._note(second.opened),
-            caption=second.caption(),
-            beside_difference=beside_difference,
+    @property
+    def look(self) -> Look:
+        """How the maps are drawn."""
+        options = self.options
+        amount = caption.amount(options.lens)
+        return Look(scale=options.scale, threshold=options.threshold, amount=amount)
+
+    def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
+        """Encode the open map."""
+        return attention_map.encode_map(
+            self.opened.weights,
+            self.axes(self.kind),
+            title=self.opened.title,
+            look=replace(self.look, tall=beside_difference),
+            note=self._note(self.kind, self.opened.weights),
             pinned=pinned,
+            caption=self.caption(),
         )
 
     def difference(self, second: "HeadsView", *, pinned: int | None = None) -> bytes | None:
@@ -286,99 +262,54 @@ class HeadsView:
             return None
         own = self.caption()
         end = " · first minus second" if first.title == other.title else f" minus {other.title}"
-        return self._map(
-            replace(first, title=first.title + end, weights=open_head.difference(first, other)),
-            self.kind,
-            note=None if self.options.special else "Each square is first minus second.",
+        rows = "; rows sum to 0" if self.options.special else ""
+        return attention_map.encode_map(
+            open_head.difference(first, other),
+            self.axes(self.kind),
+            title=first.title + end,
+            look=Look(signed=True),
+            note=f"Each square is first minus second{rows}.",
             caption=["First:", *own, "Second:", *second.caption()] if own else [],
-            signed=True,
-            scale="linear",
-            threshold=0.0,
-            amount="weight",
             pinned=pinned,
         )
 
     def ribbons(self, over: Sequence[tuple[int, int]], rows: Row | None) -> bytes:
         """Encode the ribbons of the open map, with other heads' over them, named by `rows`."""
-        lens, heads = self.options.lens, self.cropped[self.kind]
+        lens, heads = self.options.lens, self.heads[self.kind]
         ribbons = [(self.opened.name, self.opened.weights)]
         for place in over:
             name = open_head.short_name(lens, *place)
             ribbons.append((name, open_head.open_map(heads, *place).weights))
-        return self._ribbons(ribbons, self.opened, self.kind, self.caption(), rows)
-
-    def blank(self, kind: Kind) -> tuple[bytes, bytes]:
-        """Encode a map and ribbons of a kind without weights, for a script that has them all."""
-        heads, options = self.cropped[kind], self.options
-        labels, reads, writes = heads.axes.labels, heads.axes.reads, heads.axes.writes
-        empty = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
-        lens, sinks = heads.lens, heads.sinks
-        title = open_head.name_end(kind, lens, sinks=sinks)
-        drawn = open_head.OpenMap("", title, empty, labels, reads, writes, None, lens, sinks)
-        lens_part = caption.lens_caption(self.options.lens, sinks=self.options.sinks)
-        own = self.caption(f"{KIND_TITLES[kind]}, {lens_part}")
-        note = caption.row_note(lens, kind, special=options.special, sinks=sinks)
-        every_head = heads.whole.weights[heads.whole.existing_heads]
-        if options.special and sinks and lens == "weights" and not _sums_to_one(every_head):
-            note = _NOT_ONE
-        a_map = self._map(drawn, kind, note=note, caption=own)
-        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, own, options.rows)
-
-    def _map(self, drawn: open_head.OpenMap, kind: Kind, **more: Any) -> bytes:
-        options = {"causal": self.trace.causal, "scale": self.options.scale}
-        shared = self._shared(drawn, kind)
-        return attention_map.encode_map(
-            drawn.weights, drawn.labels, kind, title=drawn.title, **shared | options | more
-        )
-
-    def _ribbons(
-        self,
-        ribbons: Sequence[tuple[str, Singles]],
-        drawn: open_head.OpenMap,
-        kind: Kind,
-        caption: Sequence[str],
-        rows: Row | None,
-    ) -> bytes:
-        named = open_head.named_by(drawn, rows)
-        shared = self._shared(named, kind)
-        title = open_head.name_end(kind, drawn.lens, sinks=drawn.sinks)
         return attention_map.encode_ribbons(
-            ribbons, named.labels, kind, title=title, **shared, caption=caption
+            ribbons,
+            self.axes(self.kind, rows),
+            title=open_head.name_end(self.kind, lens, sinks=self.options.sinks),
+            look=self.look,
+            caption=self.caption(),
         )
 
-    def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
+    def worded(self, kind: Kind) -> dict[str, Any]:
+        """Return what stands around every map of a kind, for a script that has their weights."""
+        heads, options = self.heads[kind], self.options
+        lens, sinks = options.lens, options.sinks
+        lens_part = caption.lens_caption(lens, sinks=sinks)
         return {
-            "languages": self.trace.languages,
-            "alone": is_alone(self.trace),
-            "by_read": kind == "cross" and not self.trace.writes_known,
-            "threshold": self.options.threshold,
-            "amount": caption.amount(drawn.lens),
-            "reads": drawn.reads,
-            "writes": drawn.writes,
+            "axes": self.axes(kind).message,
+            "ribbonAxes": self.axes(kind, options.rows).message if options.rows else None,
+            "title": open_head.name_end(kind, lens, sinks=sinks),
+            "note": self._note(kind, heads.axes.weights[heads.axes.existing_heads]),
+            "caption": self.caption(f"{KIND_TITLES[kind]}, {lens_part}"),
         }
 
-    def _note(self, drawn: open_head.OpenMap) -> str:
-        """Return the note under a map that says what a row is; it never claims a wrong sum."""
-        note = caption.row_note(drawn.lens, self.kind, sinks=drawn.sinks)
-        if drawn.absorbed is not None:
-            left_out = (
-                f"Special tokens are hidden: {drawn.absorbed:.0%} of these rows' "
-                f"{caption.amount(drawn.lens)} goes to them."
-            )
-            return left_out if drawn.lens == "weights" else f"{note} {left_out}"
-        scaled = drawn.lens != "weights" or not drawn.sinks
-        return note if scaled or _sums_to_one(drawn.weights) else _NOT_ONE
+    def _note(self, kind: Kind, weights: Singles) -> str:
+        """Return the note under maps, `[..., query, key]`; it claims no wrong sum."""
+        lens, special, sinks = self.options.lens, self.options.special, self.options.sinks
+        plain = lens == "weights" and special and sinks
+        if plain and (np.abs(weights.sum(-1) - 1) > notes.TOLERANCE).any():
+            return "Not every row of weights sums to 1."
+        return caption.row_note(lens, kind, special=special, sinks=sinks)
 
 
 def roles_of(whole: LabelledWeights, kind: Kind, lens: AnyLens) -> list[list[str]]:
     """Name the role of each head under its map, `[layer][head]`."""
     return head_roles(measures.in_shares(whole, fill=lens != "weights"), kind)
-
-
-def _sums_to_one(weights: Singles) -> bool:
-    return bool((np.abs(weights.sum(-1) - 1) <= notes.TOLERANCE).all())
-
-
-def is_alone(trace: AttentionTrace) -> bool:
-    """Return whether there is only one sentence, as in an encoder or a decoder alone."""
-    return trace.kinds in (("encoder_self",), ("decoder_self",))

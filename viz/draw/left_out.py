@@ -38,8 +38,7 @@ def shares_left_out(
     trace: AttentionTrace, kind: Kind, options: heads_view.ExplorerOptions
 ) -> tuple[float, ...]:
     """Compute the share on sinks of all heads, and of the open map unless it is their mean."""
-    rows = None if options.step is None or kind == "encoder_self" else options.step + 1
-    shares = sinks.share_on_sinks(trace, kind, rows)  # [layer, head]
+    shares = sinks.share_on_sinks(trace, kind)  # [layer, head]
     head = options.head if caption.tells_heads(options.lens) else None
     every = float(np.nanmean(shares))
     if options.layer is None and head is None:

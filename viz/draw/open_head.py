@@ -1,12 +1,12 @@
 """The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from transformer import AttentionTrace, Kind, kinds
+from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
@@ -24,9 +24,6 @@ class Heads:
     kind: Kind
     axes: LabelledWeights  # as the page shows them
     whole: LabelledWeights  # the same with special tokens, by which heads are measured and named
-    # `[layer, head]`, the mean share of a row's weight that went to special tokens which are not
-    # shown; None where all are shown
-    absorbed: npt.NDArray[np.float64] | None
     counts: tuple[int, ...]  # heads of each layer, which need not all have as many
     # through which they are seen; one that does not tell heads apart leaves one of them
     lens: AnyLens = "weights"
@@ -41,10 +38,6 @@ class OpenMap:
     title: str  # the name, and what `name_end` returns
     weights: Singles  # `[query, key]`
     labels: Labels
-    reads: tuple[str, ...] | None  # `[query]`, as `LabelledWeights` has them, and so `writes`
-    writes: tuple[str, ...] | None
-    # the mean share of a row's weight that goes to tokens which are not shown; None where all are
-    absorbed: float | None
     lens: AnyLens = "weights"
     sinks: bool = True  # as `Heads` has them
 
@@ -68,27 +61,20 @@ def heads_of_kind(
     whole = by_words(trace, kind) if words else by_pieces(trace, kind)
     whole = whole._replace(sinks=sinks)
     counts = trace.head_count(kind)
-    if special:
-        return Heads(kind, whole, whole, None, counts, lens, sinks)
-    axes, absorbed = without_special(whole)
-    # what went there is left out in any case
-    return Heads(kind, axes, whole, absorbed if sinks else None, counts, lens, sinks)
+    axes = whole if special else without_special(whole)[0]
+    return Heads(kind, axes, whole, counts, lens, sinks)
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
     """Return the map of one head, or of a layer under some lenses; None stands for a mean."""
     if not tells_heads(heads.lens):
         head = None
-    axes, absorbed, counts = heads.axes, heads.absorbed, heads.counts
     name = _name(heads, layer, head)
     return OpenMap(
         name=name,
         title=f"{name} · {name_end(heads.kind, heads.lens, sinks=heads.sinks)}",
-        weights=mean(axes.weights, layer, head, counts),
-        labels=axes.labels,
-        reads=axes.reads,
-        writes=axes.writes,
-        absorbed=None if absorbed is None else float(mean(absorbed, layer, head, counts)),
+        weights=mean(heads.axes.weights, layer, head, heads.counts),
+        labels=heads.axes.labels,
         lens=heads.lens,
         sinks=heads.sinks,
     )
@@ -97,20 +83,6 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
 def difference(first: OpenMap, second: OpenMap) -> Singles:
     """Subtract the weights of a second map."""
     return first.weights - second.weights
-
-
-def named_by(drawn: OpenMap, row: kinds.Row | None) -> OpenMap:
-    """Name the rows of a map by what the decoder reads or writes there, where both are known."""
-    names = {"reads": drawn.reads, "writes": drawn.writes}.get(row or "")
-    if names is None:
-        return drawn
-    queries, keys = drawn.labels
-    return replace(
-        drawn,
-        labels=Labels(names, keys),
-        reads=queries if row == "writes" else None,
-        writes=queries if row == "reads" else None,
-    )
 
 
 def name_end(kind: Kind, lens: AnyLens, *, sinks: bool) -> str:
@@ -164,23 +136,3 @@ def mean(
         if n < counts[number]
     ]
     return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
-
-
-def crop_to_step(heads: Heads, step: int) -> Heads:
-    """Crop the decoder's maps to those that exist at step `step`, from 0; the source is whole."""
-    if heads.kind == "encoder_self":
-        return heads
-    axes, whole = (_crop(axes, heads.kind, slice(step + 1)) for axes in (heads.axes, heads.whole))
-    return replace(heads, axes=axes, whole=whole)
-
-
-def _crop(axes: LabelledWeights, kind: Kind, rows: slice) -> LabelledWeights:
-    queries, keys = axes.labels
-    columns = rows if kind == "decoder_self" else slice(len(keys))
-    return axes._replace(
-        weights=axes.weights[:, :, rows, columns],
-        labels=Labels(queries[rows], keys[columns]),
-        reads=axes.reads and axes.reads[rows],
-        writes=axes.writes and axes.writes[rows],
-        all_queries=len(queries) if kind == "cross" else None,
-    )

@@ -42,7 +42,7 @@ class TrainingStep:
 
 
 def encode_player(
-    trace: str,
+    trace: str | Mapping[str, Any],
     about: Mapping[str, Any],
     *,
     kind: Kind = "cross",
@@ -51,12 +51,16 @@ def encode_player(
     linked: Linked | None = None,
     breaks: bool = False,
     arrival: int = 0,
+    training: Sequence[TrainingStep] = (),
+    moment: int | None = None,
 ) -> bytes:
-    """Encode the choices of a player of a trace, by its name; see `viz.draw.trace_message`.
+    """Encode the choices of a player of a trace, or of its name; see `viz.draw.trace_message`.
 
     `selected` is the head of each kind that is open first. The links, between words, are made by
     `linked`, or by the alignment of `about`. `breaks` says that the host can remove heads. The
-    player reads the address anew where `arrival` changes, as a link or Back asks.
+    player reads the address anew where `arrival` changes, as a link or Back asks. Of a run, the
+    trace has the weights of all saved steps, and `moment` is the index of the one that is open
+    first.
     """
     return encode({
         "component": "player",
@@ -68,6 +72,11 @@ def encode_player(
         "linked": linked and linked._asdict(),
         "breaks": breaks,
         "arrival": arrival,
+        "training": [
+            {"number": saved.number, "written": saved.written, "loss": saved.loss}
+            for saved in training
+        ],
+        "moment": moment,
     })  # fmt: skip
 
 
@@ -107,20 +116,9 @@ def encode_learning(
         if len({array.shape for array in weights}) > 1:
             raise InputError("The steps of the run belong to models of different shapes.")
         part |= window(np.stack(weights))
-    return encode({
-        "component": "player",
-        "trace": fields,
-        "about": about,
-        "kind": kind,
-        "selected": {name: head[1:] for name, head in selected.items()},
-        "links": [],
-        "training": [
-            {"number": saved.number, "written": saved.written, "loss": saved.loss}
-            for saved in steps
-        ],
-        "moment": None if step is None else [saved.number for saved in steps].index(step),
-        "arrival": arrival,
-    })  # fmt: skip
+    moment = None if step is None else [saved.number for saved in steps].index(step)
+    choices: dict[str, Any] = {"kind": kind, "selected": selected, "arrival": arrival}
+    return encode_player(fields, about, training=steps, moment=moment, **choices)
 
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:

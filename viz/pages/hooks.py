@@ -184,18 +184,15 @@ def _values(scene: Scene, point: str, shown: np.ndarray, head: int) -> None:
         rows = trace.source_tokens if encoder else trace.decoder_tokens
         data = encode_strip(shown, rows, title=point, caption=caption)
     elif hook_points.value_name(point) == "pattern":
-        # with the names of both words, as on every map
-        names = trace.labels(kind)
+        axes = attention_map.MapAxes.of(trace, kind)
         encode = partial(
             attention_map.encode_map,
             shown,
-            names,
-            kind,
-            languages=trace.languages,
+            axes,
             title=labels.head_title(kind, layer, head),
             caption=origin_of(trace).caption(head_caption(kind, layer, head)),
         )
-        mounts.mount_map("hooks-map", names, encode)
+        mounts.mount_map("hooks-map", axes.labels, encode)
         return
     else:
         queries, keys = trace.labels(kind)

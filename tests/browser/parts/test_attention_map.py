@@ -11,7 +11,7 @@ from tests.browser.offline import PAPER, SVG, number_of, rgb, words_of
 from tests.browser.spy import level_of, map_on
 from transformer.text.languages import OURS
 from transformer.trace import Labels
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import Look, MapAxes, encode_map
 from viz.draw.labels import display_tokens
 from viz.draw.palette import table
 
@@ -38,7 +38,10 @@ def planted(labels=LABELS, spot=SPOT):
 
 
 def content(weights, labels=LABELS, title="L3 H5 · cross", **options):
-    return encode_map(weights, labels, "cross", title=title, languages=OURS, **options)
+    reads = options.pop("reads", None)
+    look = Look(**{name: options.pop(name) for name in vars(Look()) if name in options})
+    axes = MapAxes("cross", labels, OURS, reads=reads)
+    return encode_map(weights, axes, title=title, look=look, **options)
 
 
 def numbered(count):

@@ -27,8 +27,9 @@ def alone(*spots, labels=test_attention_map.LABELS):
 
 def ribbons_of(*heads, labels=test_attention_map.LABELS, **options):
     """Heads by their names."""
-    shared = {"title": "cross-attention", "languages": OURS, **options}
-    return attention_map.encode_ribbons(list(heads), labels, "cross", **shared)
+    axes = attention_map.MapAxes("cross", labels, OURS, reads=options.pop("reads", None))
+    look = attention_map.Look(**options)
+    return attention_map.encode_ribbons(list(heads), axes, title="cross-attention", look=look)
 
 
 def inked(page, text):

@@ -7,7 +7,7 @@ from transformer.analysis.heads.head import Head
 from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.app.chrome.mounts import mount, mount_grid
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import MapAxes, encode_map
 from viz.draw.head_grid import GridPart, encode_grid
 
 WORDS = 24
@@ -18,7 +18,7 @@ words = tuple(f"▁word{n}" for n in range(WORDS))
 labels = Labels(words, words)
 shift = st.slider("shift", 0, 5)
 weights = np.roll(np.eye(WORDS, dtype=np.float32), shift, axis=1)
-mount("map", encode_map(weights, labels, "cross", title=f"shift {shift}", languages=OURS))
+mount("map", encode_map(weights, MapAxes("cross", labels, OURS), title=f"shift {shift}"))
 
 
 def keep(head):

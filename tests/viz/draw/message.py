@@ -7,9 +7,30 @@ import struct
 
 import numpy as np
 
+from transformer.text.languages import Languages
+from viz.draw.labels import axis_titles, browser_tokens, decoder_rows
+
+
+def words_of(axes):
+    """What a browser writes along axes, by Python's labels; `tests/js/test_from_trace` compares."""
+    queries, keys, reads, writes = (axes[n] for n in ("queries", "keys", "reads", "writes"))
+    row = "reads" if axes["byRead"] or writes else "writes" if reads else None
+    titles = axis_titles(axes["kind"], Languages(*axes["languages"]), row=row, alone=axes["alone"])
+    names = {"kind": axes["kind"], "queries": browser_tokens(queries), "keys": browser_tokens(keys)}
+    words = {**titles._asdict(), **names, "rowNames": None, "both": None}
+    if sides := (reads or writes) and [reads or queries, writes or queries]:
+        titles = [axis_titles(axes["kind"], Languages(*axes["languages"]), row=row).rows
+                  for row in ("reads", "writes")]  # fmt: skip
+        both = dict(zip(("reads", "writes"), map(browser_tokens, sides), strict=True))
+        words |= {"rowNames": decoder_rows(*sides), "both": {"titles": titles, **both}}
+    return words
+
 
 def decode(content):
-    """The message with its arrays in their places, and those of its own by name."""
+    """The message with its arrays in their places, and those of its own by name.
+
+    Where it has axes, it has their words, too.
+    """
     version, length = struct.unpack_from("<II", content)
     assert version == 2
     header = json.loads(content[8 : 8 + length])
@@ -31,7 +52,8 @@ def decode(content):
             return arrays[value["$array"]]
         if "$message" in value:
             return decode(arrays[value["$message"]].tobytes())[0]
-        return {name: placed(part) for name, part in value.items()}
+        value = {name: placed(part) for name, part in value.items()}
+        return {**words_of(value["axes"]), **value} if "axes" in value else value
 
     message = placed(header["message"])
     own = {name: value for name, value in message.items() if isinstance(value, np.ndarray)}

@@ -4,9 +4,10 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
 from transformer.trace import Labels
-from viz.draw.attention_map import encode_map, encode_ribbons
+from viz.draw.attention_map import Look, MapAxes, encode_map, encode_ribbons
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
+AXES = MapAxes("cross", LABELS, OURS, reads=("<s>", "▁Zwei", "▁Hun"))
 WEIGHTS = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
 
 
@@ -21,10 +22,7 @@ def unpack(content):
 
 
 def test_the_map_carries_the_exact_weights_in_reading_order():
-    reads = ("<s>", "▁Zwei", "▁Hun")
-    header, weights = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=reads, languages=OURS)
-    )
+    header, weights = unpack(encode_map(WEIGHTS, AXES, title="L1 H1"))
     assert header["note"] == "The weights of each row sum to 1."
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
@@ -36,34 +34,25 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     ]
 
 
-def test_a_difference_comes_with_its_own_note():
-    header, weights = unpack(
-        encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1, languages=OURS)
-    )
+def test_a_look_travels_with_its_map():
+    look = Look(signed=True, threshold=0.1)
+    header, weights = unpack(encode_map(-WEIGHTS, AXES, title="", look=look))
     assert weights.tolist() == (-WEIGHTS).tolist()
-    assert header["note"] == "Each square is first minus second; rows sum to 0."
     assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
 
 
 def test_an_empty_map_and_one_without_numbers_are_refused():
     with pytest.raises(ValueError, match="nothing to draw"):
-        encode_map(
-            np.zeros((0, 0), dtype=np.float32), Labels((), ()), "cross", title="", languages=OURS
-        )
+        encode_map(np.zeros((0, 0), np.float32), MapAxes("cross", Labels((), ()), OURS), title="")
     with pytest.raises(ValueError, match="not numbers"):
-        encode_map(WEIGHTS * np.nan, LABELS, "cross", title="", languages=OURS)
+        encode_map(WEIGHTS * np.nan, AXES, title="")
 
 
 def test_the_exact_weights_of_each_head_travel_in_order():
     heads = [("L1 H1", WEIGHTS), ("L1 H2", 1 - WEIGHTS)]
-    header, arrays = decode(
-        encode_ribbons(
-            heads, LABELS, "cross", title="", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS
-        )
-    )
+    header, arrays = decode(encode_ribbons(heads, AXES, title=""))
     assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
-    assert header["from"] == 0.01
     assert (header["rows"], header["columns"]) == (
         "German: next word predicted",
         "English: where it looks",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.made_trace import made_trace
-from tests.viz.draw.message import unpacked_message
+from tests.viz.draw.message import unpacked_message, words_of
 from transformer import AttentionTrace, InputError, Kind
 from transformer.analysis.lenses import lens_trace
 from viz.draw import explorer
@@ -43,7 +43,8 @@ def read(text):
     message = unpacked_message(text)
     inner = {"grid": message["grid"]}
     for kind, drawn in message["kinds"].items():
-        inner |= {f"{kind}.map": drawn["map"], f"{kind}.ribbons": drawn["ribbons"]}
+        ribbons = words_of(drawn["ribbonAxes"] or drawn["axes"])
+        inner |= {f"{kind}.map": drawn, f"{kind}.ribbons": ribbons}
     inner |= {f"pair.{n}": part["grid"] for n, part in enumerate(message["pairs"])}
     return message, {kind: drawn["weights"] for kind, drawn in message["kinds"].items()}, inner
 
@@ -107,7 +108,7 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
         weights[0, 0, 1] = [0, 0.5, 0, 0.5]
     trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
     _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
-    assert inner["decoder_self.map"]["causal"] == causal
+    assert inner["decoder_self.map"]["axes"]["causal"] == causal
     assert inner["grid"]["parts"][0]["causal"] == causal
 
 
@@ -139,7 +140,7 @@ def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
     strongest = [inner[f"pair.{n}"]["parts"][0]["strongest"][0][0] for n in range(4)]
     assert strongest == [[0, 1, 1.0], [4, 0, 1.0], [2, 0, 1.0], [0, 1, 1.0]]
     (crossing,) = inner["pair.1"]["parts"]
-    assert crossing["keys"] == ["it", "works", "[SEP]"]
+    assert crossing["keys"] == ["▁it", "▁works", "[SEP]"]
     assert crossing["roles"] == whole["roles"]  # a head is named by all that it looks at
     assert (crossing["weights"][0, 0] > 0).nonzero()[0].tolist() == [4]
 
@@ -170,7 +171,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     encoded = encode_page(trace, ExplorerOptions())
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.notes[0]
-    assert "numbers are steps of 0.000015" in read(encoded.message)[0]["ribbonNote"]
+    assert read(encoded.message)[0]["steps"] == "0.000015"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
         ({"over": ((0, 1),) * 8}, "8 heads cannot lie over the open one"),
         ({"layers": (3,)}, "no layer 4: the trace has 3"),
         ({"kinds": ("decoder_self",)}, "no decoder self-attention"),
-        ({"sort": "size"}, "cannot be sorted by 'size'"),
+        ({"sort": "size"}, "sort = 'size' does not exist"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(choice, message):

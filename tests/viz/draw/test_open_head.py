@@ -10,7 +10,7 @@ from transformer import KINDS
 from transformer.analysis.sinks import without_sinks
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES
-from viz.draw.open_head import crop_to_step, heads_of_kind, open_map
+from viz.draw.open_head import heads_of_kind, open_map
 
 
 @pytest.fixture(scope="module")
@@ -35,35 +35,10 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
     assert opened.title == title
     np.testing.assert_allclose(opened.weights, expected, atol=1e-6)
     assert opened.labels == trace.labels("cross")
-    assert opened.absorbed is None
     if layer is None or head is None:  # the mean of a single head is no plural
         single = heads_of_kind(made_trace(6, 1, 1, 0), "cross", words=False, special=True)
         alone = open_map(single, layer and 0, head and 0).title
         assert "mean of 1 head ·" in alone or "mean of 1 layer ·" in alone
-
-
-@pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
-def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
-    heads = heads_of_kind(trace, kind, words=False, special=True)
-    whole, cropped = open_map(heads, 0, 0), crop_to_step(heads, 2)
-    opened = open_map(cropped, 0, 0)
-    np.testing.assert_array_equal(cropped.whole.weights, trace.weights(kind)[:, :, :3, :keys])
-    np.testing.assert_array_equal(opened.weights, whole.weights[:3, :keys])
-    assert opened.labels.queries == whole.labels.queries[:3]
-    assert opened.labels.keys == whole.labels.keys[:keys]
-    names = whole.reads or whole.writes
-    assert names is not None
-    assert (opened.reads or opened.writes) == names[:3]
-    np.testing.assert_allclose(opened.weights.sum(-1), 1, atol=1e-5)
-
-
-def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:
-    trace = translator.trace("The dog sleeps in the garden.", "Der Hund schläft im Garten.")
-    opened = open_map(heads_of_kind(trace, "cross", words=False, special=False), 1, 2)
-    ends = [token in ("<s>", "</s>") for token in trace.source_tokens]
-    assert opened.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
-    np.testing.assert_array_equal(opened.weights, trace.cross[1, 2, :-1, :-1])
-    assert "</s>" not in (*opened.labels.queries, *opened.labels.keys)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,7 +50,7 @@ def test_every_picture_is_named_after_the_heads_whose_weights_it_holds(kind, sin
     view, second = (
         HeadsView(trace, ExplorerOptions(kind, *head, sinks=sinks)) for head in ((1, 2), (0, 1))
     )
-    a_map, other = decode(view.open_map())[0], decode(view.second_map(second))[0]
+    a_map, other = decode(view.open_map())[0], decode(second.open_map())[0]
     for message, head, name in ((a_map, (1, 2), "L2 H3"), (other, (0, 1), "L1 H2")):
         assert message["title"] == f"{name} · {end}"
         np.testing.assert_array_equal(message["weights"], expected.weights(kind)[head])

@@ -118,7 +118,7 @@ def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
 def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     queries, keys = axes.weights.shape[2:]
     # the middle of a row's square, measured along the keys
-    middle = (np.arange(first, queries) + 0.5) * keys / (axes.all_queries or queries) - 0.5
+    middle = (np.arange(first, queries) + 0.5) * keys / queries - 0.5
     distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
     return (weights * distance).sum(-1)
 

@@ -3,7 +3,7 @@
 
 import { ARROWS, nearest } from "../core/dom.ts";
 import { within } from "../core/text.ts";
-import type { Kind } from "../attention_map/plan.ts";
+import type { Kind } from "../core/trace.ts";
 import type { Palette } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";

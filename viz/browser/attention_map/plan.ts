@@ -5,37 +5,30 @@
 
 import { EDGE } from "../core/picture_view.ts";
 import { within } from "../core/text.ts";
-import type { Kind } from "../core/trace.ts";
+import type { Worded } from "../core/labels.ts";
 import type { Palette, Scaling } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
-export type { Kind };
-
-export interface Axes {
-  kind: Kind;
-  rows: string; // the name of the rows
-  columns: string;
-  note: string;
-  queries: string[];
-  keys: string[];
-  rowNames: string[] | null; // what the decoder reads and writes at each query
+/** How a map is drawn, as `Look` of viz/draw/attention_map.py. */
+export interface Look extends Scaling {
+  tall?: boolean; // the strip of bars is as high as that of a difference
+  paints?: boolean; // pressed squares are sent to the page
+  unused?: boolean; // the head is switched off: its weights are veiled
 }
 
-export interface MapData extends Axes, Scaling { // of `encode_map` in viz/draw/attention_map.py
-  causal: boolean; // whether a query sees no later key
+export const PLAIN: Look = {
+  scale: "linear", threshold: 0, signed: false, amount: "weight", tall: false, paints: false,
+  unused: false,
+};
+
+export interface MapData extends Worded, Look { // of `encode_map` there
   title: string;
-  both: BothNames | null; // the names of each row of the decoder, where both are known
-  room?: MapWords | null; // words of the largest map that takes this one's place
-  tallBars: boolean; // the strip of bars is as high as that of a difference
-  paints?: boolean; // pressed squares are sent to the page
+  note: string;
   pinned?: number | null; // row of the address, -1 for none; null where it has no part
-  unused?: boolean; // the head is switched off: its weights are veiled
   weights: Float32Array; // `[query, key]`
   palette: Palette;
 }
-
-export interface BothNames { titles: [string, string]; reads: string[]; writes: string[] }
 
 type MapWords = Pick<MapData, "both" | "queries" | "keys">;
 
@@ -81,11 +74,11 @@ export type MapPlan = ReturnType<typeof planSquares>;
 
 /** @param tallest height that is in sight; a long map may be taller */
 export function planMap(
-  data: MapWords & Pick<MapData, "room" | "tallBars">, width: number, tallest: number,
+  data: MapWords & Pick<MapData, "tall" | "signed">, width: number, tallest: number,
   measure: Measure,
 ) {
-  const { both, queries, keys } = data.room ?? data;
-  const bars = data.tallBars ? BARS.tall : BARS.low;
+  const { both, queries, keys } = data;
+  const bars = data.tall || data.signed ? BARS.tall : BARS.low;
   // the bold of a word that is pointed at is the widest
   const wide = (text: string) => measure(text, LETTERS.largest, 600);
   const rows = Math.max(wide(AVERAGE), ...leftOf({ both, queries }).map(wide));

@@ -9,6 +9,7 @@ import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
 import {
   EDGE, heightInSight, MatrixView, type Scene, type Square, TALLEST,
 } from "../core/picture_view.ts";
+import { worded } from "../core/labels.ts";
 import { paletteOf } from "../core/palette.ts";
 import { group, type Mark, picture, type Place, type Raster, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
@@ -209,8 +210,9 @@ const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets i
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
 export class AttentionMap extends MatrixView<MapData, MapPlan> {
-  static read(message: any): MapData {
-    return { ...message, palette: paletteOf(message.signed ? null : message.kind) };
+  static read({ axes, ...message }: any): MapData {
+    const palette = paletteOf(message.signed ? null : axes.kind);
+    return { ...message, ...worded(axes), palette };
   }
 
   title = make("h3", { class: "hl-title" });

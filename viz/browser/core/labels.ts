@@ -2,7 +2,7 @@
 // Python draws: a test holds both equal.
 
 import { quote } from "./text.ts";
-import type { About, HeadPlace, Kind, Side, Trace } from "./trace.ts";
+import type { About, HeadPlace, Kind, KindTrace, Side, Trace } from "./trace.ts";
 
 export const KIND_TITLES: Record<Kind, string> = {
   encoder_self: "encoder self-attention", decoder_self: "decoder self-attention",
@@ -73,11 +73,15 @@ export function axesOf(trace: Trace, kind: Kind): [queries: string[], keys: stri
   return kind === "encoder_self" ? [read, read] : [readsOf(trace), readsOf(trace)];
 }
 
-/** Name the axes of a map. @param row what names a row of the decoder, unless it is the usual */
+/** Name the axes of a map. @param row what names a row of the decoder, unless it is the usual
+ * @param alone whether there is one sentence */
 export function axisTitles(
   kind: Kind, [source, target]: string[],
-  row: RowName = kind === "cross" ? "writes" : "reads",
+  row: RowName = kind === "cross" ? "writes" : "reads", alone = false,
 ) {
+  if (alone && kind !== "cross") {
+    return { rows: "The position that looks", columns: "Where it looks" };
+  }
   const where = `${source}: where it looks`;
   if (kind === "encoder_self") {
     return { rows: `${source}: the position that looks`, columns: where };
@@ -93,6 +97,51 @@ export function decoderRows(reads: string[], writes: string[]) {
   const texts = displayTokens([...reads, ...writes]).map(quote);
   return reads.map((_, n) => `reads ${texts[n]} and predicts ${texts[reads.length + n]}`);
 }
+
+/** What stands along the axes of a map, as `MapAxes` of viz/draw/attention_map.py has it, with
+ * tokens as the tokenizer has them. */
+export interface MapAxes {
+  kind: Kind;
+  languages: string[]; // source, target
+  queries: string[];
+  keys: string[];
+  reads: string[] | null; // what the decoder reads where the queries are what it writes
+  writes: string[] | null; // and the reverse
+  causal: boolean; // whether a query sees no later key
+  alone: boolean; // there is one sentence
+  byRead: boolean; // a row of `cross` is named by what the decoder reads
+}
+
+export const mapAxes = (
+  trace: Trace, { kind, causal }: Pick<KindTrace, "kind" | "causal">, { languages }: About,
+): MapAxes => {
+  const [queries, keys] = axesOf(trace, kind);
+  return {
+    kind, causal, queries, keys, languages: languages.map(({ name }) => name),
+    reads: kind === "cross" ? readsOf(trace) : null,
+    writes: kind === "decoder_self" ? trace.target.pieces : null, alone: false, byRead: false,
+  };
+};
+
+/** Word what stands along the axes: the decoder's rows have two names where both are known. */
+export function worded(
+  { kind, causal, languages, queries, keys, reads, writes, alone, byRead }: MapAxes,
+) {
+  const names = languages.map(capitalised);
+  const row = byRead || writes ? "reads" : reads ? "writes" : undefined;
+  const sides = reads || writes ? [reads ?? queries, writes ?? queries] : null;
+  return {
+    kind, causal, ...axisTitles(kind, names, row, alone),
+    queries: displayTokens(queries), keys: displayTokens(keys),
+    rowNames: sides && decoderRows(sides[0], sides[1]), // of each query
+    both: sides && {
+      titles: (["reads", "writes"] as const).map((side) => axisTitles(kind, names, side).rows),
+      reads: displayTokens(sides[0]), writes: displayTokens(sides[1]),
+    },
+  };
+}
+
+export type Worded = ReturnType<typeof worded>;
 
 export const languagesOf = ({ languages }: About) =>
   languages.map(({ name }) => capitalised(name)) as [source: string, target: string];

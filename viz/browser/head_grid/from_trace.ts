@@ -1,10 +1,9 @@
 // What the grid of all heads shows of a trace: its small maps, of which a long sentence shares the
 // cells, and the largest weight of each head.
 
-import { axesOf, captionOf, displayTokens, SCREEN_NAMES } from "../core/labels.ts";
-import { COLOR, paletteOf } from "../core/palette.ts";
+import { axesOf, captionOf } from "../core/labels.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
-import { type GridData, type Part, range } from "./plan.ts";
+import { type GridData, type Part, range, wordedPart } from "./plan.ts";
 
 const LARGEST = 128; // cells along a side of a small map; no screen gives it more pixels
 
@@ -12,7 +11,7 @@ export const gridData = (
   trace: Trace, about: About, selected: HeadPlace | null,
 ): GridData & { caption: string[] } => ({
   key: "", selected, order: null, crossed: trace.edited.removed, switches: false, answered: 0,
-  step: null, nameEnd: "",
+  nameEnd: "",
   // the kind of the open head comes first, beside its map
   parts: [...trace.kinds].sort((a, b) =>
     Number(a.kind !== selected?.[0]) - Number(b.kind !== selected?.[0]))
@@ -44,11 +43,9 @@ export function gridPart(
       [query: number, key: number, weight: number];
   }));
   const blank = range(layers).map(() => Array<string>(heads).fill(""));
-  return {
-    kind, name: SCREEN_NAMES[kind], causal: kind === "decoder_self" && causal, color: COLOR[kind],
-    layers, heads, counts: Array(layers).fill(heads), together: false, amount: "weight",
-    queries: displayTokens(queries), keys: displayTokens(keys), block: [block[0], block[1]], rows,
-    columns, last: null, roles: roles[kind] ?? blank, values: blank, strongest,
-    palette: paletteOf(kind), weights: levels,
-  };
+  return wordedPart({
+    kind, causal, layers, heads, counts: Array(layers).fill(heads), queries, keys, rows, columns,
+    block: [block[0], block[1]], roles: roles[kind] ?? blank, values: null,
+    strongest, weights: levels, together: false, amount: "weight",
+  });
 }

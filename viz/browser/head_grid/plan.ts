@@ -2,7 +2,10 @@
 // each kind, layers down and heads across, or one flow in a given order. Words are measured; what
 // has no room is not cut but left to the tip.
 
-import { quote, within } from "../core/text.ts";
+import { displayTokens, SCREEN_NAMES } from "../core/labels.ts";
+import { COLOR, paletteOf } from "../core/palette.ts";
+import { fixed, quote, within } from "../core/text.ts";
+import type { Kind } from "../core/trace.ts";
 import type { Palette } from "../core/color.ts";
 import type { Place, Text } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
@@ -24,7 +27,6 @@ export interface Part { // every head of one kind
   block: [rows: number, columns: number]; // tokens that share a cell
   rows: number; // cells down
   columns: number; // cells across
-  last: number | null; // row of cells that the decoder has reached; null for all
   roles: string[][]; // `[layer][head]`
   values: string[][]; // `[layer][head]`
   strongest: [query: number, key: number, weight: number][][]; // `[layer][head]`
@@ -39,10 +41,22 @@ export interface GridData { // the message of `encode_grid` in viz/draw/head_gri
   crossed?: Head[]; // switched off
   switches?: boolean; // a click switches a head off and on, and does not open it
   answered?: number; // number of the last click that `crossed` follows
-  step: number | null;
   nameEnd: string; // of a saved picture, such as the lens
   parts: Part[];
 }
+
+/** Words and colours of a part are made here, of what Python or a trace says of it. */
+export type PartMessage = Omit<Part, "name" | "color" | "palette" | "values">
+  & { kind: Kind; values: Float32Array | null }; // `[layer, head]`, of no number none
+
+export const wordedPart = ({ kind, queries, keys, values, ...part }: PartMessage): Part => ({
+  ...part, kind, name: SCREEN_NAMES[kind], color: COLOR[kind], palette: paletteOf(kind),
+  queries: displayTokens(queries), keys: displayTokens(keys),
+  values: range(part.layers).map((layer) => range(part.heads).map((head) => {
+    const value = values ? values[layer * part.heads + head] : NaN;
+    return Number.isFinite(value) ? fixed(value, Math.abs(value) < 10 ? 2 : 1) : "";
+  })),
+});
 
 type Cell = ReturnType<typeof cellOf>;
 
@@ -100,14 +114,9 @@ export function describe({ part, layer, head, role, value }: Cell) {
   return [role, value, most].filter(Boolean).join("; ");
 }
 
-export function notesOn({ parts, step }: GridData, folded: boolean) {
+export function notesOn({ parts }: GridData, folded: boolean) {
   const [{ amount = "weight" }] = parts;
   const notes = [];
-  const decoding = parts.find((part) => part.last != null);
-  if (decoding && step != null) {
-    const count = decoding.queries.length;
-    notes.push(`Step ${step + 1} of ${count}: rows after it do not exist yet.`);
-  }
   const joined = parts.filter(({ block }) => block[0] * block[1] > 1);
   const sizes = new Set(joined.map(({ block }) => block.join(" × ")));
   if (joined.length) {
@@ -150,8 +159,6 @@ export interface GridPlan {
   groups: { name: string; rows: Placed[][] }[]; // of the same cells
   texts: Words[];
   dots: { x: number; y: number; radius: number; color: string }[];
-  bars: Place[];
-  frames: Place[];
   width: number;
   height: number;
 }
@@ -160,11 +167,10 @@ export function planGrid(
   { parts, order }: Pick<GridData, "parts" | "order">, width: number, measure: Measure,
 ): GridPlan {
   const plan: GridPlan = {
-    cells: [], groups: [], texts: [], dots: [], bars: [], frames: [], width: 0, height: 0,
+    cells: [], groups: [], texts: [], dots: [], width: 0, height: 0,
   };
   if (order) layFlow(plan, parts, order, width - 2 * EDGE_ROOM, measure);
   else layBlocks(plan, parts, width - EDGE_ROOM, measure);
-  for (const cell of plan.cells) markStep(plan, cell);
   plan.width += EDGE_ROOM;
   plan.height += EDGE_ROOM;
   plan.texts = plan.texts.filter(({ text }) => text); // not every head has a role
@@ -306,13 +312,6 @@ function roleWords(heads: Cell[], room: number, measure: Measure): RoleWords {
   const style = { size: smallest, room };
   const legible = SQUEEZED * widest(words.flat(), smallest) <= room;
   return { lines: legible ? Math.max(...words.map(({ length }) => length)) : 0, style };
-}
-
-function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Placed) {
-  if (part.last == null) return;
-  frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });
-  const middle = Math.round(y + ((part.last + 0.5) / part.rows) * height - 0.5);
-  for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
 const small = (text: string, x: number, y: number, anchor: Words["anchor"]) =>

@@ -4,18 +4,16 @@
 import { paint, sized } from "../core/canvas.ts";
 import { blank, hidden, setPixel } from "../core/color.ts";
 import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom.ts";
-import { paletteOf } from "../core/palette.ts";
 import { SHARP } from "../core/save.ts";
 import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { View } from "../core/view.ts";
 import {
   describe, type GridData, gridLabel, type GridPlan, type Head, ident, labelOf, notesOn,
-  type Placed, planGrid, switched, titleOf, weightsOf, type Words,
+  type Placed, planGrid, switched, titleOf, weightsOf, wordedPart, type Words,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
 
-const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
 
 /** @param ratio pixels for one unit of the plan
@@ -29,8 +27,6 @@ export const gridMarks = (
   })),
   ...plan.cells.filter(({ id }) => crossed.has(id)).flatMap((cell) => crossMarks(cell, theme)),
   ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
-  ...plan.frames.map((frame) => rect({ ...frame, stroke: theme.line })),
-  ...plan.bars.map((bar) => rect({ ...bar, fill: theme.ink })),
   ...wordMarks(plan.texts, theme),
 ];
 
@@ -64,10 +60,7 @@ export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
   const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio));
   const [weights, colors] = [weightsOf(cell), part.palette[theme]];
   const [xs, ys] = [spans(raster.width, part.columns), spans(raster.height, part.rows)];
-  const last = part.last ?? part.rows - 1;
   for (let y = 0, at = 0; y < raster.height; y++) {
-    if (ys[y][0] > last) break; // not yet decoded: paper
-    const faded = part.last != null && ys[y][1] <= last;
     for (let x = 0; x < raster.width; x++, at += 4) {
       let most = 0;
       for (let row = ys[y][0]; row < ys[y][1]; row++) {
@@ -76,7 +69,7 @@ export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
         }
       }
       if (hidden(part.causal, ys[y][1] - 1, xs[x][0], most)) continue;
-      setPixel(raster.pixels, at, colors, most, faded ? FADED : 255);
+      setPixel(raster.pixels, at, colors, most);
     }
   }
   return raster;
@@ -93,8 +86,7 @@ const STROKE = 2.5; // as style.css draws it around the selected map
 
 export class HeadGrid extends View<GridData> {
   static read(message: any): GridData {
-    const parts = message.parts.map((part: any) => ({ ...part, palette: paletteOf(part.kind) }));
-    return { ...message, parts };
+    return { ...message, parts: message.parts.map(wordedPart) };
   }
 
   canvas = make("canvas", { "aria-hidden": "true" });

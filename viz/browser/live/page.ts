@@ -152,10 +152,10 @@ export class LivePage implements Listener {
   /** @param later draws the open head in a task of its own */
   drawHeads(trace: Trace, later?: (act: () => void) => void) {
     this.open ??= firstHead(trace, this.about);
-    const data: ExplorerData = { ...explorerData(trace, this.about, this.open), later };
+    const look = { paints: this.editing.isOn };
+    const data: ExplorerData = { ...explorerData(trace, this.about, this.open, look), later };
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
-    for (const { map } of Object.values(data.kinds)) map.paints = this.editing.isOn;
     this.explorer = mount(at("explorer"), Explorer, data, {
       onSelect: (selected) => this.onExplorer(selected),
     });

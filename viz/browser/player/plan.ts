@@ -4,7 +4,7 @@
 // head. A line that is longer than the picture scrolls.
 
 import { SPECIAL, within } from "../core/text.ts";
-import type { Kind } from "../attention_map/plan.ts";
+import type { Kind } from "../core/trace.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
 

@@ -20,7 +20,7 @@ import {
 import { Pointer } from "./pointer.ts";
 import { purposeOf, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
-import type { Kind } from "../attention_map/plan.ts";
+import type { Kind } from "../core/trace.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move

@@ -10,7 +10,6 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
-from transformer.analysis.axes import by_pieces
 from transformer.arrays import Singles
 from transformer.paper import costs
 from transformer.paper.convolution import by_convolutions
@@ -22,8 +21,8 @@ from viz.app.links import navigation
 from viz.app.sentence import player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import compute, controls, part, view
-from viz.draw import attention_map
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
+from viz.draw.attention_map import MapAxes, encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
@@ -285,15 +284,11 @@ def _picture(scene: Scene, box: Box) -> None:
     if values is None:
         st.text(" ".join(display_tokens(scene.rows(box))))
     elif box.kind:
-        axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
+        axes, heads = MapAxes.of(trace, box.kind), counted(len(values), "head")
         encode = partial(
-            attention_map.encode_map,
+            encode_map,
             values.mean(0),
-            axes.labels,
-            box.kind,
-            languages=trace.languages,
-            reads=axes.reads,
-            writes=axes.writes,
+            axes,
             title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
             caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
         )

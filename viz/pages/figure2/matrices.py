@@ -21,7 +21,7 @@ from viz.app.sentence import worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import compute, controls, view
 from viz.draw.architecture import encode_strip
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import MapAxes, encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, display_tokens, row_names
@@ -186,8 +186,8 @@ def _open(trace: AttentionTrace, place: Head, m: HeadMatrices, name: str) -> Non
     axes, origin = by_pieces(trace, kind), origin_of(trace)
     if name == "softmax":
         encode = partial(
-            encode_map, values, axes.labels, kind, languages=trace.languages, reads=axes.reads,
-            writes=axes.writes, title=place.title, caption=origin.caption(head_caption(*place)),
+            encode_map, values, MapAxes.of(trace, kind), title=place.title,
+            caption=origin.caption(head_caption(*place)),
         )  # fmt: skip
         mounts.mount_map("figure2-map", axes.labels, encode)
         return

@@ -295,7 +295,7 @@ def show_compared(bar: BarTranslation, trace: AttentionTrace, view: HeadsView) -
     with columns[0]:
         mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
     with columns[1]:
-        encode = partial(view.second_map, other, beside_difference=True)
+        encode = partial(other.open_map, beside_difference=True)
         mounts.mount_map("heads-second", other.opened.labels, encode)
     with columns[2]:
         if not mounts.mount_map("heads-difference", first, partial(view.difference, other)):
@@ -387,7 +387,7 @@ def _trace_of_other(
 
 def show_numbers(view: HeadsView) -> None:
     """Draw the summary of the open map over the rows that have weight."""
-    options, opened, heads = view.options, view.opened, view.cropped[view.kind]
+    options, opened, heads = view.options, view.opened, view.heads[view.kind]
     axes = heads.axes
     sinks, causal = compute("left_out", left_out_keys, axes), axes.is_causal(heads.kind)
     numbers = compute("numbers", summarise, opened.weights, causal=causal, sinks=sinks)
@@ -406,7 +406,7 @@ def show_numbers(view: HeadsView) -> None:
         with st.container(key="largest", gap=None, width="content"):
             row, column = numbers.query, numbers.key
             st.metric(f"Largest {quantity}", f"{numbers.largest:.2f}", width="content")
-            name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
+            name = row_names(opened.labels.queries, reads=axes.reads, writes=axes.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
             st.text(f"{capitalised(name)}{most} {key}")
         if heads.kind != "cross":
@@ -426,7 +426,7 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
         "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
         "1: not at all."
     )
-    heads, others = first.cropped[first.kind], second.cropped[second.kind]
+    heads, others = first.heads[first.kind], second.heads[second.kind]
     weights, kind, options = heads.whole, first.kind, first.options
     distances = compute("distances", head_distances, weights, others.whole, kind)
     # single heads where both lenses have them

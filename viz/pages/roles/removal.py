@@ -10,7 +10,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation
-from transformer.analysis.axes import by_pieces, by_words, first_pieces
+from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.heads import means, measures
 from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
@@ -28,7 +28,7 @@ from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result, view
 from viz.draw import caption, head_grid
-from viz.draw.attention_map import encode_map, squares_of
+from viz.draw.attention_map import NOTE, Look, MapAxes, encode_map, squares_of
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import head_title, quoted
 from viz.figures.changes import words_chart
@@ -209,7 +209,7 @@ def _map(
 ) -> None:
     request, which = bar.requested, controls.which
     kind, layer, head = controls.head
-    axes = by_pieces(effect.before, kind)
+    axes = MapAxes.of(effect.before, kind)
     after, before = (trace.weights(kind)[layer, head] for trace in (effect.after, effect.before))
     weights = {"after": after, "before": before, "difference": after - before}[which]
     signed, shape = which == "difference", weights.shape
@@ -223,7 +223,7 @@ def _map(
         else:
             mounts.queue_outdated_notice()
 
-    note = "Each square: weight after minus before; rows sum to 0." if signed else None
+    note = "Each square: weight after minus before; rows sum to 0." if signed else NOTE
     if controls.paints and not signed:
         note = "Click a square, or drag along its row, to paint. "
         note += "The row then looks equally at its painted squares."
@@ -236,19 +236,17 @@ def _map(
     encode = partial(
         encode_map,
         weights,
-        labels,
-        kind,
+        axes,
         title=title,
-        languages=effect.before.languages,
-        reads=axes.reads,
-        writes=axes.writes,
-        signed=signed,
         # most differences are small, and the legend says how they are coloured
-        scale="square root" if signed else "linear",
+        look=Look(
+            scale="square root" if signed else "linear",
+            signed=signed,
+            tall=True,
+            paints=controls.paints,
+            unused=unused,
+        ),
         note=note,
-        beside_difference=True,
-        paints=controls.paints,
-        unused=unused,
         caption=origin_of(effect.before).caption(
             caption.head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),

@@ -98,11 +98,8 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
         with picture:
             data = attention_map.encode_map(
                 trace.weights(kind)[layer, head],
-                labels,
-                kind,
+                attention_map.MapAxes.of(trace, kind),
                 title=title,
-                languages=trace.languages,
-                reads=trace.decoder_tokens if kind == "cross" else None,
                 pinned=query,
                 caption=origin_of(trace).caption(caption.head_caption(kind, layer, head)),
             )
@@ -311,20 +308,17 @@ def draw_map(
     title = f"Layer {layer + 1} · mean of its {every}"
     if head is not None:
         title = head_title("cross", layer, head)
-    weights, labels = mean(drawn.cross, layer, head), trace.labels("cross", "writes")
+    weights, axes = mean(drawn.cross, layer, head), attention_map.MapAxes.of(trace, "cross")
     if name:
         if not sinks:
             list_result("drawn", drawn, without_sinks, trace, "cross")
         list_result(name, weights, mean, drawn.cross, layer, head)
-        list_call(head_map, weights, *labels, kind="cross", languages=trace.languages)
+        list_call(head_map, weights, *axes.labels, kind="cross", languages=trace.languages)
     encode = partial(
         attention_map.encode_map,
         weights,
-        labels,
-        "cross",
+        axes,
         title=" · ".join([title, *title_end("weights", sinks=sinks)]),
-        languages=trace.languages,
-        reads=trace.decoder_tokens,
         note=f"Each step reads the {trace.languages.name('target')} subword at its left and "
         f"predicts the one at its right; its weights on {trace.languages.source or 'the source'} "
         f"{'sum' if sinks else 'are scaled'} to 1.",
@@ -332,7 +326,7 @@ def draw_map(
             head_caption("cross", layer, head, sinks=sinks)
         ),
     )
-    mounts.mount_map(key, labels, encode)
+    mounts.mount_map(key, axes.labels, encode)
     if not sinks:
         st.caption(as_markdown(left_out(trace, "cross", ExplorerOptions("cross", layer, head))))
 

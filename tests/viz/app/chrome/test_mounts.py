@@ -17,9 +17,9 @@ SCRIPT = """
 from tests.viz.app.chrome.test_mounts import LABELS, WEIGHTS
 from transformer.text.languages import OURS
 from viz.app.chrome.mounts import mount
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import MapAxes, encode_map
 
-mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS))
+mount("map", encode_map(WEIGHTS, MapAxes("cross", LABELS, OURS), title="L1 H1"))
 """
 PINNED = """
 import streamlit as st
@@ -28,10 +28,10 @@ from transformer.trace import Labels
 from transformer.text.languages import OURS
 from functools import partial
 from viz.app.chrome.mounts import mount_map
-from viz.draw.attention_map import encode_map
+from viz.draw.attention_map import MapAxes, encode_map
 
 labels = Labels(LABELS.queries, ("▁c", "▁e")) if st.toggle("other", key="other") else LABELS
-encode = partial(encode_map, WEIGHTS, labels, "cross", title="L1 H1", languages=OURS)
+encode = partial(encode_map, WEIGHTS, MapAxes("cross", labels, OURS), title="L1 H1")
 mount_map("map", labels, encode)
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))

@@ -197,7 +197,7 @@ test("each place tries the 16 worst heads of the last round, and every fourth al
   const ordering = new Ordering(model, [4, 5, 6, EOS], [7, 8, EOS]);
   const tries = Array.from({ length: 24 }, () => [...ordering.next()].length);
   assert.deepEqual(tries.slice(0, 13), [24, 16, 16, 16, 20, 16, 16, 16, 16, 15, 14, 13, 1]);
-  assert.equal(new Set(ordering.found.map(({ place }) => String(place))).size, 24);
+  assert.equal(new Set(ordering.places.map(({ place }) => String(place))).size, 24);
 });
 
 test("several heads that are removed at once count as each alone", async () => {

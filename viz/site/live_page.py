@@ -36,6 +36,7 @@ class Direction:
     size: int  # bytes of the weights
     lines: Sequence[Line]
     rounded: int = 0  # bytes of those in 8 bits; 0 where there are none
+    bleu: tuple[float, float] | None = None  # of both on the same sentences, where it is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +118,12 @@ def field_html(translator: Translator, text: str) -> str:
 <select id="examples" aria-label="Examples"><option value="">Examples</option></select>
 <input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
 value="{escape(text)}"></form>
-<div id="translation" class="translation" dir="auto"></div>
-<div id="notes"><p id="warning" role="status"></p>
+</section>
+<section id="now" aria-label="The translation">
+<div id="translation" class="translation" dir="auto"></div><p id="figures" role="status"></p></section>
+<div id="notes"><p id="breaking" hidden></p><p id="warning" role="status"></p>
 <p id="state"><span role="status"></span><progress max="1" hidden aria-label="The model"></progress>
-</p></div></section>"""
+</p></div>"""
 
 
 def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence]) -> str:
@@ -133,6 +136,7 @@ def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence])
                 "base": direction.folder,
                 "bytes": direction.size,
                 "rounded": direction.rounded,
+                "bleu": direction.bleu,
                 "about": _about(direction.translator),
                 "examples": [{"text": line.text, "about": line.about} for line in direction.lines],
             }

@@ -80,14 +80,14 @@ export class Engine {
     const { written, logP, ordering, random } = yield* this.brokenOf(read, [most, seed]);
     const answer = (): Ordered => ({
       type: "ordered", turn, random: [...random],
-      heads: ordering.found.map(({ place, logP: now }) => ({ place, logProb: now - logP })),
+      heads: ordering.places.map(({ place, logP: now }) => ({ place, logProb: now - logP })),
       done: random.length >= most,
     });
-    while (ordering.found.length < most) {
+    while (ordering.places.length < most) {
       yield* ordering.next();
       yield answer();
     }
-    const drawn = randomHeads(this.model, ordering.found.map(({ place }) => place), seed);
+    const drawn = randomHeads(this.model, ordering.places.map(({ place }) => place), seed);
     while (random.length < most) {
       const edits = Edits.without(drawn.slice(0, random.length + 1));
       const { best } = yield* this.search(read, [], edits);

@@ -44,7 +44,7 @@ export interface Translated {
   unsure: boolean; // whether less than half the words are probable
 }
 
-/** After an edited translation: log P of the one that the whole model wrote, with the same edits. */
+/** After an edited translation: log P of that of the whole model, with the same edits. */
 export interface Original { type: "original"; turn: number; logProb: number }
 
 export interface Nothing { type: "nothing"; turn: number } // the text is empty

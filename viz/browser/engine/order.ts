@@ -23,7 +23,7 @@ export function allHeads({ encoder, decoder }: Model): HeadPlace[] {
 
 /** The order of removal, place by place. */
 export class Ordering {
-  found: Removal[] = [];
+  places: Removal[] = [];
   private others: HeadPlace[] = []; // by the last full round, the worst first
   private heads: HeadPlace[];
   declare private model: Model;
@@ -39,8 +39,8 @@ export class Ordering {
   /** Find the next place; between two heads it yields null, so that it can be left and begun
    * again. */
   *next(): Generator<null, void> {
-    const { heads, others, found: { length: n } } = this;
-    const removed = this.found.map(({ place }) => place);
+    const { heads, others, places: { length: n } } = this;
+    const removed = this.places.map(({ place }) => place);
     const isRound = n % ROUND === 0;
     const left = n < GREEDY ? (isRound ? heads : others.slice(0, CANDIDATES)) : others.slice(0, 1);
     const tried = heads.filter((head) => left.includes(head) && !removed.includes(head));
@@ -54,7 +54,7 @@ export class Ordering {
     const [first] = results;
     const ranked = isRound && n < GREEDY ? results.map(({ place }) => place) : others;
     this.others = ranked.filter((place) => place !== first.place);
-    this.found.push(first);
+    this.places.push(first);
   }
 }
 

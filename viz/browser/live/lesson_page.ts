@@ -55,5 +55,11 @@ export class LessonPage implements Listener {
     if (card) this.draw(card);
   }
 
+  onOriginal() {}
+
   onOrdered() {}
+
+  random() {
+    return null;
+  }
 }

@@ -2,6 +2,7 @@
 // model writes then stands in the picture. The host computes; what has come is stepped here.
 
 import { button, make } from "../core/dom.ts";
+import { counted } from "../core/labels.ts";
 import { fixed, within } from "../core/text.ts";
 import { readWeights } from "../core/trace.ts";
 import type { Head, KindData, RowPart } from "./plan.ts";
@@ -232,12 +233,10 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
 }
 
 /** Say by which factor something is less probable, from a difference of log probabilities. */
-function timesOf(nats: number): string {
+export function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
     : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
   return shown === "1" ? "As probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -30,6 +30,7 @@ from benchmarks import (
     parts,
     pictures,
     readers,
+    rounded,
     source_share,
     training,
     walk,
@@ -52,6 +53,7 @@ MODULES = (
         examples,
         huggingface,
         lesson_layout,
+        rounded,
     ),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -14,6 +14,7 @@ import { withSingleSpaces } from "./words.ts";
 
 const LETTERS_OF_A_PIECE = 64; // at most; a longer text is refused before it is cut into pieces
 const PROBABLE = 0.5; // of a word
+const TOLD = 24; // heads that are tried until the page hears of it
 const KEPT_PIECES = 400; // of a sentence and its translation whose search stays, to paint its maps
 
 /** null where other messages may come in. */
@@ -78,13 +79,13 @@ export class Engine {
     }
     const most = Math.min(length, allHeads(this.model).length);
     const { written, logP, ordering, random } = yield* this.brokenOf(read, [most, seed]);
-    const answer = (): Ordered => ({
-      type: "ordered", turn, random: [...random],
+    const answer = (tried: Ordered["tried"] = [0, 0]): Ordered => ({
+      type: "ordered", turn, tried, random: [...random],
       heads: ordering.places.map(({ place, logP: now }) => ({ place, logProb: now - logP })),
       done: random.length >= most,
     });
     while (ordering.places.length < most) {
-      yield* ordering.next();
+      for (const tried of ordering.next()) yield tried[0] % TOLD ? null : answer(tried);
       yield answer();
     }
     const drawn = randomHeads(this.model, ordering.places.map(({ place }) => place), seed);

@@ -56,6 +56,7 @@ export interface Ordered {
   turn: number;
   heads: { place: HeadPlace; logProb: number }[];
   random: { place: HeadPlace; logProb: number; text: string }[];
+  tried: [count: number, most: number]; // heads, for the next place
   done: boolean; // else more places follow
 }
 

@@ -36,9 +36,9 @@ export class Ordering {
     this.heads = allHeads(model);
   }
 
-  /** Find the next place; between two heads it yields null, so that it can be left and begun
-   * again. */
-  *next(): Generator<null, void> {
+  /** Find the next place; it yields how many of its heads are tried, and can be left then and
+   * begun again. */
+  *next(): Generator<[tried: number, most: number], void> {
     const { heads, others, places: { length: n } } = this;
     const removed = this.places.map(({ place }) => place);
     const isRound = n % ROUND === 0;
@@ -48,7 +48,7 @@ export class Ordering {
     const results: Removal[] = [];
     for (const result of pass.without(tried)) {
       results.push(result);
-      yield null;
+      yield [results.length, tried.length];
     }
     results.sort((a, b) => a.logP - b.logP);
     const [first] = results;

@@ -121,8 +121,9 @@ export class Breaking {
     this.line.hidden = wanted === null;
     if (wanted === null) return;
     this.slider.value = String(wanted);
+    const [tried, most] = this.answer?.tried ?? [0, 0];
     const text = wanted <= known ? `${removes} of ${PLACES} heads removed`
-      : known ? `finding head ${known + 1} of ${PLACES} …` : "trying every head, one by one …";
+      : `finding head ${known + 1} of ${PLACES}${tried ? `: ${tried} of ${most} tried` : ""} …`;
     if (this.count.textContent !== text) this.count.textContent = text;
   }
 

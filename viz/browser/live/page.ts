@@ -9,7 +9,7 @@ import type { Ordered } from "../engine/messages.ts";
 import { Explorer, type ExplorerData } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
 import type { PlayerData } from "../player/plan.ts";
-import { playerData, watchedHead, WINDOW } from "../player/from_trace.ts";
+import { type PlayerChoices, playerData, watchedHead, WINDOW } from "../player/from_trace.ts";
 import { Player } from "../player/view.ts";
 import { linkData, wordLinks } from "../word_links/from_trace.ts";
 import type { LinkData } from "../word_links/plan.ts";
@@ -54,6 +54,7 @@ export class LivePage implements Listener {
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
   played = ""; // and that of the player
+  watched: PlayerChoices["selected"]; // its heads
   kinds: KindTrace[] = [];
   count = make("span", { role: "status" });
   head = button("", () => this.open && this.toggle(this.open));
@@ -161,8 +162,11 @@ export class LivePage implements Listener {
     // what is edited, or given back, stands there at once
     const row = whole && (isEdited || drawn === played)
       ? changedRow(whole.target, trace.target, WINDOW) : undefined;
+    // and its heads stay, too
+    const selected = drawn === played ? this.watched : undefined;
     this.played = drawn;
-    const data = { ...playerData(trace, this.about), opens: true, row };
+    const data = { ...playerData(trace, this.about, { selected }), opens: true, row };
+    this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     mount<PlayerData, Player>(at("watch"), Player, data, {
       onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]),
     });

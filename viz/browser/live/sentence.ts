@@ -314,9 +314,11 @@ export class LiveSentence {
     const { whole, shown, original, restore, listener, isLive } = this;
     const parts = whole && shown ? figuresOf(whole, shown, original, listener.random()) : [];
     const help = isLive && shown ? "Click a word to continue with another one." : "";
-    this.figures.replaceChildren(...parts.length ? parts.map(([figure, rest]) =>
-      make("span", {}, make("strong", {}, figure), rest)) : [help]);
-    if (this.isEdited) this.figures.append(restore);
+    const [first = "", ...others] = parts.map(([figure, rest]) =>
+      make("span", {}, make("strong", {}, figure), rest, " "));
+    const hadFocus = document.activeElement === restore;
+    this.figures.replaceChildren(first || help, ...this.isEdited ? [restore] : [], ...others);
+    if (hadFocus) (restore.isConnected ? restore : this.field).focus();
   }
 
   progress(loaded: number, total: number) {

@@ -1,16 +1,17 @@
 // What a live page works out without a browser: changed words, painted rows, its address.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { readLink, writeLink } from "../../viz/browser/live/address.ts";
-import { firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
+import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
 import { evenRow, evenRows, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
 import {
   changedRow, changedWords, compared, likelyLanguage,
 } from "../../viz/browser/live/words.ts";
 import type { HeadPlace, KindTrace, Trace } from "../../viz/browser/core/trace.ts";
+import { viewOf } from "./samples.ts";
 
 const target = {
   text: "Der Hund läuft.", pieces: ["▁Der", "▁Hu", "nd", "▁läuft", ".", "</s>"],
@@ -57,6 +58,52 @@ test("Break it takes the first heads of an order, and leaves what is removed bes
   assert.deepEqual([[a, b], [b], [other, b, a], [a, b, c]].map((removed) =>
     firstOf([a, b, c], removed)), [2, 0, 2, 3]);
   assert.equal(firstOf([], [a]), 0);
+});
+
+test("heads leave as they are known, and a head that is given back by a click stays", () => {
+  Object.assign(globalThis, { window: globalThis });
+  const [a, b, other] = heads;
+  const shown = { ...trace, kinds: [{ kind: "cross", layers: 1, heads: 9 } as KindTrace] };
+  const asks: string[] = [];
+  const sentence: any = {
+    asked: null, edits: { removed: [other] }, whole: shown, shown,
+    order: () => asks.push(sentence.asked = "order"),
+    edit: (edits: any) => {
+      sentence.edits = edits;
+      asks.push(sentence.asked = "translate");
+    },
+  };
+  const breaking: Breaking = viewOf(Breaking as any, {
+    sentence, answer: null, wanted: null, removes: 0, plays: false, timer: 0, open: {}, line: {},
+    slider: {}, count: {},
+  });
+  const hear = (...places: HeadPlace[]) => breaking.hear({
+    type: "ordered", turn: 1, heads: places.map((place) => ({ place, logProb: -1 })), done: false,
+    random: [{ place: other, logProb: -2, text: "x" }], tried: [0, 0],
+  });
+  const answered = () => {
+    sentence.asked = null;
+    breaking.follow();
+  };
+  breaking.remove(2);
+  assert.deepEqual(asks, ["order"]);
+  assert.match(breaking.count.textContent as string, /head 1 of 9/);
+  hear(a);
+  assert.deepEqual(sentence.edits.removed, [other, a]);
+  hear(a, b); // it was on its way
+  assert.deepEqual(asks, ["order", "translate"]);
+  answered();
+  assert.deepEqual(sentence.edits.removed, [other, a, b]);
+  answered();
+  assert.deepEqual(asks, ["order", "translate", "translate", "order"]);
+  assert.match(breaking.count.textContent as string, /2 of 9/);
+  assert.equal(breaking.random(), null); // another one is removed, too
+  sentence.edits = { removed: [b] }; // by clicks
+  answered();
+  assert.deepEqual([sentence.edits.removed, breaking.wanted], [[b], 0]);
+  breaking.remove(1);
+  assert.deepEqual(sentence.edits.removed, [a]);
+  assert.equal(breaking.random()?.logProb, -2);
 });
 
 test("log P and words say what edits cost, beside as many random heads", () => {
@@ -147,6 +194,16 @@ test("rows of a link that cannot be are left out, and the rest stays", () => {
     assert.deepEqual(link.rows, [{ place: ["cross", 1, 2], row: 0, weights: [0, 1] }], name);
     assert.deepEqual(link.removed, [["cross", 0, 1]]);
     assert.match(link.problem, /left out/);
+  }
+});
+
+test("no script looks behind in a text: Safari before 16.4 would not read it", () => {
+  const root = new URL("../../viz/browser/", import.meta.url);
+  const files = readdirSync(root, { recursive: true }).map(String)
+    .filter((name) => name.endsWith(".ts"));
+  assert.ok(files.length > 50);
+  for (const name of files) {
+    assert.doesNotMatch(readFileSync(new URL(name, root), "utf8"), /\(\?<[=!]/, name);
   }
 });
 

@@ -50,7 +50,7 @@ export async function runLesson(
     const part = (name: string) => card.querySelector(name) as HTMLElement;
     /** Say how an answer is taken, in sight on a low screen, too. */
     const say = (verdict: string) => {
-      part(".verdict").textContent = filled(texts[verdict], keys[number]);
+      part(".verdict").textContent = filled(texts[verdict], { answer: keys[number].answer });
       for (const name of [".score", ".verdict"]) part(name).scrollIntoView({ block: "nearest" });
     };
     const tell = (verdict: string) => {

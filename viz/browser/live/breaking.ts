@@ -30,7 +30,7 @@ type Sentence = Pick<LiveSentence, "asked" | "edits" | "edit" | "order" | "whole
 export class Breaking {
   sentence: Sentence;
   open = button("Break it: remove the heads this sentence needs most", () => this.begin());
-  slider = make("input", { type: "range", min: 0, max: PLACES, "aria-label": "Heads removed" });
+  slider = make("input", { type: "range", min: 0, "aria-label": "Heads removed" });
   count = make("span", { role: "status" });
   line = make("span", { class: "hl-break-line", hidden: "" }, make("strong", {}, "Break it"),
     this.slider, this.count);
@@ -44,6 +44,12 @@ export class Breaking {
     this.sentence = sentence;
     this.slider.addEventListener("input", () => this.remove(Number(this.slider.value)));
     root.append(this.open, this.line);
+  }
+
+  /** Count the heads that an order has: a small model has fewer. */
+  get most() {
+    const { kinds = [] } = this.sentence.shown ?? {};
+    return Math.min(PLACES, kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0));
   }
 
   get order(): HeadPlace[] {
@@ -102,7 +108,7 @@ export class Breaking {
       if (!isThere) sentence.edit({ removed: withFirst(order, edits.removed, count) });
       else if (!this.answer?.done) sentence.order(PLACES, SEED);
       if (isThere && this.plays && !timer && count === wanted && whole && shown) {
-        if (wanted === PLACES || changedWords(whole.target, shown.target).plain) this.stop();
+        if (wanted >= this.most || changedWords(whole.target, shown.target).plain) this.stop();
         else {
           this.timer = window.setTimeout(() => {
             this.timer = 0;
@@ -116,14 +122,15 @@ export class Breaking {
   }
 
   draw() {
-    const { wanted, order: { length: known }, removes } = this;
+    const { wanted, most, order: { length: known }, removes } = this;
     this.open.hidden = wanted !== null;
     this.line.hidden = wanted === null;
     if (wanted === null) return;
+    this.slider.max = String(most);
     this.slider.value = String(wanted);
-    const [tried, most] = this.answer?.tried ?? [0, 0];
-    const text = wanted <= known ? `${removes} of ${PLACES} heads removed`
-      : `finding head ${known + 1} of ${PLACES}${tried ? `: ${tried} of ${most} tried` : ""} …`;
+    const [tried, all] = this.answer?.tried ?? [0, 0];
+    const text = wanted <= known ? `${removes} of ${most} heads removed`
+      : `finding head ${known + 1} of ${most}${tried ? `: ${tried} of ${all} tried` : ""} …`;
     if (this.count.textContent !== text) this.count.textContent = text;
   }
 

@@ -28,10 +28,6 @@ const WORDS = new RegExp(
 export const withSingleSpaces = (text: string) =>
   text.split(new RegExp(`[${BLANK}]+`, "u")).filter((word) => word).join(" ");
 
-/** Cut a text into its words, as they are numbered. */
-export const textWords = (text: string) =>
-  (text.match(WORDS) ?? []).map((word) => word.trim()).filter(Boolean);
-
 /** Number the word of each piece: one that spans two belongs to the first, one without a text to
  * that of the piece before. @param texts with their spaces */
 export function numberWords(texts: string[]): number[] {

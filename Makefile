@@ -40,7 +40,6 @@ test-fast: $(VENV)/.dev  ## the tests that need no browser and little time
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of imports
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 	$(if $(NODE),npm run --silent lint,@echo "no node: neither scripts nor prose are checked")
@@ -65,12 +64,12 @@ bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages i
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: $(VENV)/.train data-given  ## train the demo model, on a GPU if there is one: make train DATA=dir (OUT=runs/demo)
-	$(PY) -m training.train --config $(CONFIG) --data $(DATA) --out $(OUT)
+	$(PY) -m headlight train --config $(CONFIG) --data $(DATA) --out $(OUT)
 
 # the rows of Table 3 without a result in assets/rows, one after the other; what was stopped goes on
 rows: $(patsubst training/configs/rows/%.toml,assets/rows/%/run.jsonl,$(wildcard training/configs/rows/*.toml))  ## train the missing rows of Table 3: make rows DATA=dir (Multi30k)
 assets/rows/%/run.jsonl: | $(VENV)/.train data-given
-	$(PY) -m training.train --config rows/$*.toml --data $(DATA) --out runs/rows/$* $(if $(wildcard runs/rows/$*/state),--resume)
+	$(PY) -m headlight train --config rows/$*.toml --data $(DATA) --out runs/rows/$* $(if $(wildcard runs/rows/$*/state),--resume)
 	mkdir -p $(@D)
 	cp $(addprefix runs/rows/$*/averaged/,config.json run.jsonl) $(@D)
 

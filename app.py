@@ -44,7 +44,7 @@ def main() -> None:
     )
     path = page.url_path or "translate"
     shown: Page | None = getattr(MODULES[path], "PAGE", None)
-    is_used = shown.needs_sentence if shown else None
+    is_used = shown.needs_sentence if shown else True
     address.prepare(path)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
@@ -53,17 +53,15 @@ def main() -> None:
     with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
-            navigation.set_page_title(heading, path, sentence_bar.show(path, is_used))
+            navigation.set_page_title(heading, path, sentence_bar.show(is_used=is_used))
             with share:
                 saved_views.copy_link()
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if shown and shown.needs_sentence:
-                worth_seeing.show(path, asked=shown.asked)
-            elif not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
+            if not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
                 worth_seeing.show(path)
-            if path != "translate":  # which has them below its picture
+            if not shown and path != "translate":  # which has them below its picture
                 first_steps.show(path)
             try:
                 page.run()

@@ -30,7 +30,6 @@ from transformer.corpus import result_file
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import measure_lines
 from transformer.files.documents import to_json
-from transformer.files.reading import read_bytes
 
 SHOWN = 8  # heads of a table
 
@@ -79,8 +78,7 @@ def run(options: argparse.Namespace) -> None:
 def measured_lines(translator: Translator, path: Path | None, count: int) -> MeasuredLines:
     """Measure evenly spaced lines of a file; without one, return the bundled measurement."""
     if path is None:
-        data = read_bytes(translator.folder / result_file.FILE, result_file.MAX_BYTES)
-        return result_file.from_bytes(data, translator)
+        return result_file.read_lines(translator.folder / result_file.FILE, translator)
     lines = path.read_text("utf-8").splitlines()
     texts = lines[:: max(1, len(lines) // count)][:count]
     return measure_lines(translator, texts, costs=False, sources=False)

@@ -8,15 +8,18 @@ import streamlit as st
 from benchmarks.made_trace import made_trace
 from viz.app.sentence import sentence_bar
 from viz.app.served import style_sheet
+from viz.app.view.compute import LISTING
+from viz.app.view.listing import Listing
 from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
 st.html(f"<style>{style_sheet()}</style>")
-sentence_bar.show("heads")  # the page asks it for the model
+sentence_bar.show()  # the page asks it for the model
 seed = st.session_state.setdefault("seed", 0)
 if st.button("Next"):
     st.session_state["seed"] = seed = seed + 1
 n, layers, heads = (int(st.query_params[name]) for name in ("n", "N", "h"))
 if st.session_state.get("made") != seed:
     st.session_state["made"], st.session_state["trace"] = seed, made_trace(n, layers, heads, seed)
-show_trace(st.session_state["trace"])
+st.session_state[LISTING] = Listing()
+show_trace(sentence_bar.drawn_from(), st.session_state["trace"])

@@ -26,7 +26,6 @@ from transformer.cli import arguments
 from transformer.cli.cores import usable_cores
 from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding.settings import SearchSettings
-from transformer.engine import CTranslate2Translator
 from transformer.files import installed
 from transformer.translation import batch
 
@@ -48,7 +47,7 @@ class Engine(Protocol):
 
 
 class Ours:
-    """A translator of this project, with its own search or with that of CTranslate2."""
+    """A translator of this project."""
 
     def __init__(self, translator: Translator, cores: int) -> None:
         self._translator, self._cores = translator, cores
@@ -63,7 +62,7 @@ class Ours:
         self._translator.trace_of(self._translator.translate(text, beam_size=K, n_best=1))
 
     def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
-        """As `python -m transformer` does."""
+        """As `headlight translate` does."""
         search = batch.LineSearch(
             self._translator,
             SearchSettings(beam_size=K, n_best=1),
@@ -201,9 +200,6 @@ def run(options: argparse.Namespace) -> None:
             "MarianMT": Marian(translator, cores),
         }
         _print_sentences(translator, engines, options.turns, lines)
-        engines["--engine ctranslate2"] = Ours(
-            CTranslate2Translator.load(float32, threads=cores), cores
-        )
         _print_file(translator, engines, options.turns, lines, cores)
 
 

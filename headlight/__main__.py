@@ -24,7 +24,7 @@ COMMANDS = {
         "viz.site.__main__", "write a page with the model in it for any static host", "app"
     ),
     "lessons": Command(
-        "viz.lessons.__main__", "check, print and collect lessons; find puzzles", "app"
+        "viz.lessons.__main__", "write, check and print lessons; collect answers", "app"
     ),
     "download": Command("training.download.__main__", "download public parallel text", "train"),
     "prepare": Command("training.prepare", "clean and tokenize text once for training", "train"),

@@ -39,7 +39,7 @@ def _page(path: str) -> None:
 
     address.prepare(path)
     with menu.models_for_run():
-        sentence_bar.show(path)
+        sentence_bar.show()
         try:
             import_module(f"viz.pages.{path}").show()
         except jobs.UnfinishedError as unfinished:

@@ -98,7 +98,7 @@ class Process:
             self._process.kill()
 
 
-def joined(host: str, port: int | str) -> str:
+def join_address(host: str, port: int | str) -> str:
     """Join an address and a port as they stand in a link."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -122,7 +122,7 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     servers = [f"server app{port} {ADDRESS}:{port}" for port in ports]
     with temporary_folder() as folder:
         file = folder / "haproxy.cfg"
-        file.write_text(balancer(joined(host, port), servers), "utf-8")
+        file.write_text(balancer(join_address(host, port), servers), "utf-8")
         print(f"Start the balancer, too: haproxy -f {shlex.quote(str(file))}")
         if len(ports) > cores:
             print(f"{len(ports)} processes share {cores} cores: more than {cores} gain nothing.")

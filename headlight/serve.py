@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C; Streamlit reads `.streamlit/config.toml` beside the app's script."""
     options, for_streamlit = _parser().parse_known_args(arguments)
     # without `run`: Streamlit, and the parent of several processes, take the signals themselves
-    return command.guarded(NAME, lambda: _serve(options, for_streamlit))
+    return command.run_guarded(NAME, lambda: _serve(options, for_streamlit))
 
 
 def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
@@ -98,7 +98,7 @@ def _listening(host: str, place: str) -> str:
             f"Open http://localhost:{place} on this machine alone; --host 0.0.0.0 shares it in a "
             "room."
         )
-    return f"Open http://{processes.joined(host, place)} wherever that address is reached."
+    return f"Open http://{processes.join_address(host, place)} wherever that address is reached."
 
 
 def _own_address() -> str:
@@ -152,7 +152,7 @@ def _parser() -> Parser:
 
 def _address(host: str) -> str:
     if reason := _refusal(host, 0):
-        raise argparse.ArgumentTypeError(f"'{host}' is no address of this machine: {reason}")
+        raise argparse.ArgumentTypeError(f"'{host}' is not an address of this machine: {reason}")
     if not host:  # which stands for every interface
         raise argparse.ArgumentTypeError("an address is empty: 0.0.0.0 is every interface")
     return host
@@ -160,5 +160,5 @@ def _address(host: str) -> str:
 
 def _folder(path: str) -> str:
     if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112
-        raise argparse.ArgumentTypeError(f"'{path}' is no folder")
+        raise argparse.ArgumentTypeError(f"'{path}' is not a folder")
     return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111

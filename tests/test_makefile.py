@@ -38,7 +38,7 @@ def test_train_takes_the_configuration_that_fits(tmp_path, says, arguments, conf
     smi.chmod(0o755)
     printed = make("-n", "train", "DATA=text", *arguments, path=tmp_path).stdout
     assert printed.splitlines()[-1].endswith(
-        f"-m training.train --config {config} --data text --out runs/demo"
+        f"-m headlight train --config {config} --data text --out runs/demo"
     )
 
 
@@ -57,7 +57,7 @@ def test_rows_are_trained_one_after_the_other_where_there_is_no_result() -> None
     assert sorted(trained) == sorted(rows - results)
     assert {"sinusoidal", "learned"} <= results
     assert make("-n", "assets/rows/new/run.jsonl", "DATA=text").stdout.splitlines()[-3:] == [
-        ".venv/bin/python -m training.train --config rows/new.toml --data text "
+        ".venv/bin/python -m headlight train --config rows/new.toml --data text "
         "--out runs/rows/new ",
         "mkdir -p assets/rows/new",
         "cp runs/rows/new/averaged/config.json runs/rows/new/averaged/run.jsonl assets/rows/new",

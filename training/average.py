@@ -1,7 +1,6 @@
-"""python -m training.average: the mean of the weights of several checkpoints (§6.1)."""
+"""headlight average: the mean of the weights of several checkpoints (§6.1)."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def _text(path: Path) -> str:
             return read_bytes(path, MAX_OTHER_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise CheckpointError(
-            f"{path} is not UTF-8 at byte {error.start:,}: it is no text to put beside the weights."
+            f"{path} is not UTF-8 at byte {error.start:,}: put text beside the weights."
         ) from error
 
 
@@ -119,7 +118,3 @@ def _run(options: argparse.Namespace) -> None:
     write_average(
         folders, options.out, shares=options.shares, log=log, card=options.card, dtype=dtype
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

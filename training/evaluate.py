@@ -1,6 +1,4 @@
-"""python -m training.evaluate: measure a checkpoint on a held-out text."""
-
-import sys
+"""headlight evaluate: measure a checkpoint on a held-out text."""
 
 from training.evaluation import aer, bleu, faithfulness, heads, lines
 from transformer.cli import command
@@ -18,7 +16,3 @@ def main(arguments: list[str] | None = None) -> int:
         module.add_arguments(commands)
     options = parser.parse_args(arguments)
     return command.run(parser.prog, lambda: options.run(options))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

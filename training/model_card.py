@@ -1,9 +1,8 @@
-"""python -m training.model_card: what is known of a run, as the MODEL_CARD.md of its weights."""
+"""headlight card: what is known of a run, as the MODEL_CARD.md of its weights."""
 
 import argparse
 import filecmp
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path, PurePath
@@ -28,17 +27,16 @@ from transformer.files import atomic, documents
 MAX_EXAMPLES = 100
 THIS_MODEL = "this model"
 TEMPLATE = Path(__file__).with_suffix(".md.jinja")
-_COMMAND = "python -m training.evaluate bleu --json"
+_COMMAND = "headlight evaluate bleu --json"
 
 Evaluation = Mapping[str, Any]
-"""One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
+"""One measurement of a checkpoint on a text, as `headlight evaluate bleu --json` writes it."""
 _NUMBERS = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
 _TEXTS = ("src", "ref", "checkpoint", "weights", "signature")
 _MEASURES = (
     ("bleu", "BLEU", ".2f"),
     ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
     ("chrf", "chrF", ".2f"),
-    ("comet", "COMET", ".4f"),
     ("perplexity", "perplexity", ".2f"),
 )
 """Name, words and format of each measure in a card."""
@@ -97,7 +95,7 @@ class RunFiles:
     def read(cls, folder: Path) -> "RunFiles":
         """Read configuration and log."""
         if not (folder / STATE).exists():
-            raise CheckpointError(f"{folder} holds no run: give the --out of a training.train.")
+            raise CheckpointError(f"{folder} holds no run: give the --out of headlight train.")
         config = SavedRun.read(folder / STATE).config
         model = RunConfig.from_dict({**config}).model
         run = cls(folder, model, config["training"], journal.read(folder / LOG))
@@ -278,12 +276,12 @@ def _parser() -> arguments.Parser:
     parser = arguments.Parser(
         prog="headlight card",
         description=__doc__,
-        epilog="training.average --card FILE puts the card beside the weights.",
+        epilog="headlight average --card FILE puts the card beside the weights.",
     )
     add = parser.add_argument
     add("run", type=Path, help="folder of a run")
     add("--out", type=Path, required=True, help="file to write")
-    measured = "output files of training.evaluate bleu --json; each checkpoint gets a column"
+    measured = "output files of headlight evaluate bleu --json; each checkpoint gets a column"
     several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     add("--evaluation", type=Path, **several, metavar="JSON", help=measured)
     examples = f"up to {MAX_EXAMPLES} sentences, one per line, to show with their translations"
@@ -296,6 +294,3 @@ def _parser() -> arguments.Parser:
 
 
 main = command.main(_parser, _write)
-
-if __name__ == "__main__":
-    sys.exit(main())

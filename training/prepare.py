@@ -1,9 +1,8 @@
-"""python -m training.prepare: a text becomes pieces once, which every process then maps."""
+"""headlight prepare: a text becomes pieces once, which every process then maps."""
 
 import argparse
 import hashlib
 import os
-import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -29,7 +28,7 @@ from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000
-_EMPTY = atomic.FolderKind("empty folder", lambda _: {})
+_EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
 
@@ -66,7 +65,7 @@ def _parser() -> arguments.Parser:
         "decompressed",
     )
     add = parser.add_argument
-    add("--out", type=Path, required=True, help="folder to write, for training.train --data")
+    add("--out", type=Path, required=True, help="folder to write, for headlight train --data")
     known = "take the vocabulary of a checkpoint, or a .model file of SentencePiece, and learn none"
     add("--tokenizer", type=Path, metavar="CHECKPOINT", help=known)
     sample = "maximum number of lines for learning the vocabulary, drawn from the whole text; "
@@ -317,6 +316,3 @@ def encode_into(
 
 
 main = command.main(_parser, _prepare)
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,9 @@
-"""python -m training.train: from parallel text to a checkpoint."""
+"""headlight train: from parallel text to a checkpoint."""
 
 import argparse
 import dataclasses
 import hashlib
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -83,9 +82,6 @@ def train(options: argparse.Namespace) -> None:
                 )
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
-            if options.tensorboard:
-                with atomic.temporary_folder() as folder:  # refused where it is not installed
-                    journal.TensorBoard(folder, 0).close()
             tables = config.to_dict()
             outcome = {
                 "--resume": resume,
@@ -105,7 +101,7 @@ def train(options: argparse.Namespace) -> None:
             vocabulary = start.tokenizer, start.folder
         folders = [dataclasses.replace(folder, codes=codes) for folder in options.data]
         data = run_data.read_run_data(prepared or folders, config, codes, vocabulary, process)
-        trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
+        trainer = Trainer(config, data, out, process)
         if start:
             trainer.start_from(start)
         texts = {
@@ -149,7 +145,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
-            f"checkpoint that training.train or training.average wrote."
+            f"checkpoint that headlight train or headlight average wrote."
         )
     given = checkpoint.load(folder)
     theirs, ours = dataclasses.asdict(given.model.config), dataclasses.asdict(wanted)
@@ -163,7 +159,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
 
 
 @contextmanager
-def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
+def hold_lock(path: Path, refusal: HeadlightError) -> Iterator[None]:
     """Hold a lock file, which the system frees when this process ends; a context manager."""
     lock = FileLock(path, blocking=False)
     try:
@@ -189,7 +185,7 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
         f"{out} is being trained in by another process: wait until it has finished, or choose "
         f"another --out."
     )
-    with atomic.new_folder(out), locked(lock, busy):
+    with atomic.new_folder(out), hold_lock(lock, busy):
         _check_folder(out, resume)
         yield
 
@@ -264,7 +260,7 @@ def _parser() -> Parser:
         config="TOML file, or the name of a file in training/configs",
         data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
-        "training.prepare; TSV, TMX and .gz work as in training.prepare",
+        "headlight prepare; TSV, TMX and .gz work, too",
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the run")
@@ -276,10 +272,4 @@ def _parser() -> Parser:
     add("--on-cpu", action="store_true", help=on_cpu)
     steps = "replaces the steps of the configuration; with fewer, the cooldown keeps its share"
     add("--steps", type=whole_number(1), help=steps)
-    log = "also write the log for TensorBoard, to the folder tensorboard in --out"
-    add("--tensorboard", action="store_true", help=log)
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

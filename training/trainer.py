@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from training import bleu_tokens, devices, validation
 from training.average import write_average
 from training.config import RunConfig
 from training.data import run_data
-from training.data.batches import Batch, BatchStream, UpdateBatches
+from training.data.batches import BatchStream, UpdateBatches
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints, step_of
@@ -26,7 +26,7 @@ from transformer.errors import ConfigError, HeadlightError, writing
 from transformer.model import Transformer
 from transformer.text.languages import OURS
 
-AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
+AVERAGED, PROBES = "averaged", "probes"
 
 
 class TrainingError(HeadlightError):
@@ -42,12 +42,9 @@ class Trainer:
         data: run_data.RunData,
         out: Path,
         process: devices.ProcessInfo,
-        *,
-        tensorboard: bool = False,
     ) -> None:
         self.config, self.recipe = config, config.recipe
         self.tokenizer, self.out, self.process = data.tokenizer, out, process
-        self.tensorboard = out / TENSORBOARD if tensorboard else None
         self.stream = BatchStream(data.text, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
         self.model = Transformer(config.model)
@@ -113,7 +110,7 @@ class Trainer:
     def _run(self) -> None:
         journal = None
         if self.process.is_main_process:
-            journal = RunLog(self.out / LOG, self.progress.step, self.tensorboard)
+            journal = RunLog(self.out / LOG, self.progress.step)
             journal.write_plan(self._plan())
         # closed at an error, too, so that its sentence has a line of its own
         with tqdm(
@@ -121,8 +118,6 @@ class Trainer:
             disable=not self.process.is_main_process, smoothing=0.02,
         ) as bar:  # fmt: skip
             self._run_steps(journal, bar)
-        if journal:
-            journal.close()
         self.saver.raise_if_failed(wait=True)
         if self.stop_request.agreed:
             self._check_before_saving()
@@ -180,11 +175,23 @@ class Trainer:
         }
 
     def _update(self, update: UpdateBatches) -> None:
-        step, is_full = self.progress.step + 1, False
+        step = self.progress.step + 1
         try:
             self.updater.update(step, update.batches, update.tokens)
-        except torch.OutOfMemoryError:
-            is_full = True  # asked outside, where what was computed so far is free again
+        except torch.OutOfMemoryError as error:
+            most, rows = max(
+                (max(b.source.numel(), b.target.numel()), len(b.source)) for b in update.batches
+            )
+            advice = "lower max_pieces or choose a smaller model."
+            if rows > 1:
+                advice = (
+                    f"write micro_batch_tokens = {most // 2} under [training], or less, and "
+                    f"continue with --resume."
+                )
+            raise TrainingError(
+                f"The memory of the GPU is full at step {step:,}, with {most:,} tokens at one "
+                f"time: {advice}"
+            ) from error
         except torch._dynamo.exc.TorchDynamoException as error:
             why = " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")
             raise TrainingError(
@@ -192,14 +199,6 @@ class Trainer:
                 f"TORCHDYNAMO_DISABLE=1, or write compile = false under [training], and continue "
                 f"with --resume."
             ) from error
-        if is_full:
-            advice = "not even one sentence pair fits; lower max_pieces or choose a smaller model."
-            if fitting := tokens_that_fit(self.updater, update.batches):
-                advice = (
-                    f"micro_batch_tokens = {fitting} fits; write that under [training] and "
-                    f"continue with --resume."
-                )
-            raise TrainingError(f"The memory of the GPU is full at step {step:,}: {advice}")
         self.progress.step = step
         self.progress.epoch, self.progress.batch = update.epoch, update.batches_done
         self.progress.unlogged_tokens += update.tokens
@@ -301,39 +300,3 @@ def scale_by_depth(model: Transformer) -> None:
             for module in layer.modules():
                 if isinstance(module, nn.Linear):
                     module.weight /= math.sqrt(l)
-
-
-def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
-    """Find the largest micro-batch that fits, in padded tokens, by halving; 0 if no row does."""
-    largest = max(batches, key=_tokens)
-    tokens = _tokens(largest)
-    rows = len(largest.source)
-    while rows > 1:
-        tokens //= 2
-        rows = max(1, tokens // (_tokens(largest) // len(largest.source)))
-        part = Batch(largest.source[:rows], largest.target[:rows], largest.labels[:rows])
-        if _fits(updater, part):
-            return tokens
-    return 0
-
-
-def _tokens(batch: Batch) -> int:
-    return max(batch.source.numel(), batch.target.numel())
-
-
-def _fits(updater: Updater, batch: Batch) -> bool:
-    """Return whether the device holds the gradients of a batch beside weights and moments."""
-    updater.optimizer.zero_grad(set_to_none=True)
-    if updater.process.device.type == "cuda":
-        torch.cuda.empty_cache()
-    try:
-        # Adam makes its two moments in the first update
-        moments = [
-            torch.empty_like(p) for p in updater.parameters for _ in range(2)
-            if p not in updater.optimizer.state
-        ]  # fmt: skip
-        updater.gradients(batch)
-        del moments
-    except torch.OutOfMemoryError:
-        return False
-    return True

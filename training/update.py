@@ -53,12 +53,11 @@ class Updater:
             # guard on equal ones in the first batch, and on a multiple of 8 where a mask is aligned
             for layer in (*model.encoder.layers, *model.decoder.layers):
                 layer.compile(dynamic=True)
-        self.loss_here = SummedLoss(model, self.recipe.r_drop)
-        self.loss: nn.Module = self.loss_here
+        self.loss: nn.Module = SummedLoss(model, self.recipe.r_drop)
         if process.world_size > 1:
             # each process has computed the positions, the only buffer; the argument of this name
             # is deprecated in torch 2.13, and the one that takes its place is not there before it
-            self.loss = DistributedDataParallel(self.loss_here)
+            self.loss = DistributedDataParallel(self.loss)
             self.loss.broadcast_buffers = False
         # both stay on the device, so that no step has to wait for it
         self.summed_loss = torch.zeros((), device=process.device)
@@ -90,7 +89,7 @@ class Updater:
         for index, batch in enumerate(micro_batches):
             if isinstance(self.loss, DistributedDataParallel):
                 self.loss.require_backward_grad_sync = index == len(micro_batches) - 1
-            loss = self._loss(self.loss, batch.to(self.process.device))
+            loss = self._loss(batch.to(self.process.device))
             # DDP averages the gradients over the processes: times their number gives the sum
             (loss * (self.process.world_size / tokens)).backward()
             self.summed_loss += loss.detach()
@@ -104,11 +103,6 @@ class Updater:
         self.optimizer.grad_scale = None  # type: ignore[attr-defined]
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-
-    def gradients(self, batch: Batch) -> tuple[Tensor, ...]:
-        """Compute the gradients of the summed loss of one batch, in this process alone."""
-        loss = self._loss(self.loss_here, batch.to(self.process.device))
-        return torch.autograd.grad(loss, self.parameters)
 
     def take_summed_loss(self) -> float:
         """Return the sum of the losses since the last call, over all processes, in nats."""
@@ -131,7 +125,7 @@ class Updater:
         distributed.all_reduce(holds, distributed.ReduceOp.MIN)
         return holds > 0
 
-    def _loss(self, module: nn.Module, batch: Batch) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         with torch.autocast(self.process.device.type, torch.bfloat16, enabled=self.bf16):
-            loss: Tensor = module(batch.source, batch.target, batch.labels)
+            loss: Tensor = self.loss(batch.source, batch.target, batch.labels)
         return loss

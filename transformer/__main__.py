@@ -1,4 +1,4 @@
-"""python -m transformer: translate a sentence, or standard input line by line; align its words."""
+"""headlight translate: translate a sentence, or standard input line by line; align its words."""
 
 import argparse
 import sys
@@ -13,7 +13,6 @@ from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment, axes
 from transformer.analysis.alignment import WordPair, Words
 from transformer.analysis.both_directions import align_both, read_both, require_reverse
-from transformer.checkpoints.export import ctranslate2
 from transformer.cli import command, cores, standard_input
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
@@ -22,7 +21,6 @@ from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
-ENGINES = ("torch", "ctranslate2")
 MAX_THREADS = 1024
 EPILOG = (
     "The command reads standard input as UTF-8 and writes one line for each line. If a line cannot "
@@ -46,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
         n_best=options.n_best or 1,
         max_length=options.max_length,
     )
-    translator = _load(options)
+    translator = Translator.load(options.checkpoint)
     align = _aligner(translator, options.reverse)
     if options.text is None:
         return _translate_lines(translator, align, settings, options)
@@ -100,18 +98,6 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
     useless = " and ".join(name for name, is_set in options_of_search.items() if is_set)
     if useless and (given or lines):
         raise InputError(f"A given translation is not searched for: leave out {useless}.")
-
-
-def _load(options: argparse.Namespace) -> Translator:
-    if options.engine == "ctranslate2":
-        from transformer.engine import CTranslate2Translator
-
-        return CTranslate2Translator.load(
-            options.checkpoint, threads=options.threads or cores.usable_cores()
-        )
-    if options.checkpoint and ctranslate2.is_export(options.checkpoint):
-        raise InputError(f"{options.checkpoint} is for CTranslate2: add --engine ctranslate2.")
-    return Translator.load(options.checkpoint)
 
 
 _Aligner: TypeAlias = Callable[[AttentionTrace, Words], Iterable[WordPair]]
@@ -191,9 +177,6 @@ def _translate_lines(
 
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
-    translator.search([], settings)
-    if options.align:
-        translator.require_weights()
     progress = standard_input.Progress()
     threads = options.threads or cores.usable_cores()
     status, most = 0, translator.max_characters
@@ -229,8 +212,8 @@ def _parser() -> Parser:
     add, beam = parser.add_argument, whole_number(1, MAX_BEAM_SIZE)
     text = "text in the source language of the model, English for the bundled model; default: "
     add("text", nargs="?", help=f"{text}standard input")
-    model = "checkpoint folder, or for CTranslate2 an exported folder; bundled-de-en is the "
-    model += "bundled model from German to English; default: that from English to German"
+    model = "checkpoint folder; bundled-de-en is the bundled "
+    model += "model from German to English; default: that from English to German"
     add("--checkpoint", type=Path, help=model)
     pairs = "print ||| and the word pairs after each translation, in Pharaoh format: source-target "
     pairs += "from 0; words are separated by spaces, or are subwords if there are none; of a given "
@@ -254,9 +237,7 @@ def _parser() -> Parser:
     add("--score", action="store_true", help=log_p)
     add("--target", metavar="TEXT", help="translation to score or align")
     add("--targets", metavar="FILE", help="translations to align of lines on standard input")
-    engine = "ctranslate2 writes the same text, and is faster for long files; install it first"
     add = parser.add_argument
-    add("--engine", choices=ENGINES, default=ENGINES[0], help=engine)
     cores_help = "number of cores that work on the lines of a file; default: all available cores"
     add("--threads", type=whole_number(1, MAX_THREADS), help=cores_help)
     return parser

@@ -101,7 +101,7 @@ class TransformerConfig:
     def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
         """Build from a plain mapping, as `config.json` holds it."""
         if not isinstance(values, dict):  # of a damaged file
-            raise ConfigError("The model configuration is no table.")
+            raise ConfigError("The model configuration is not a table.")
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(values) - known):
             raise ConfigError(

@@ -111,11 +111,9 @@ def writing(
         raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error
 
 
-def import_extra(module: str, name: str, requirement: str, otherwise: str = "") -> Any:
+def import_extra(module: str, name: str, requirement: str) -> Any:
     """Import a package that may be absent, or raise ConfigError, which calls it by this name."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ConfigError(
-            f"{name} is not installed: {otherwise}run pip install '{requirement}'."
-        ) from error
+        raise ConfigError(f"{name} is not installed: run pip install '{requirement}'.") from error

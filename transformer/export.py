@@ -1,4 +1,4 @@
-"""python -m transformer.export ctranslate2 | marian: write a checkpoint for other programs."""
+"""headlight export ctranslate2 | marian: write a checkpoint for other programs."""
 
 import argparse
 import sys
@@ -12,12 +12,12 @@ from transformer.files import installed
 from transformer.translation.loaded_model import LoadedModel
 
 CTRANSLATE2_EPILOG = (
-    "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
-    "program that reads CTranslate2 models and SentencePiece. End the source with </s>."
+    "Use the folder with any program that reads CTranslate2 models and SentencePiece. End the "
+    "source with </s>."
 )
 MARIAN_EPILOG = (
     "Use the folder with MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
-    "transformers, or with python -m transformer --checkpoint DIR. For CTranslate2, export the "
+    "transformers, or with headlight translate --checkpoint DIR. For CTranslate2, export the "
     "checkpoint itself: its MarianMT converter supports only a start embedding of zeros."
 )
 
@@ -28,7 +28,7 @@ def _export_ctranslate2(options: argparse.Namespace) -> None:
     aligning = read_alignment(LoadedModel(loaded))
     head = ctranslate2.AligningHead(aligning.layer, aligning.head)
     ctranslate2.write(loaded, options.out, options.quantization, head)
-    _print_size(options.out / ctranslate2.REQUIRED[0], options.quantization)
+    _print_size(options.out / ctranslate2.MODEL, options.quantization)
 
 
 def _export_marian(options: argparse.Namespace) -> None:

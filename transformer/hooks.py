@@ -33,7 +33,7 @@ class Silence:
         heads: counted from 0.
 
     Raises:
-        HookError: if one is no whole number, or if this is one head by itself.
+        HookError: if one is not a whole number, or if this is one head by itself.
     """
 
     heads: tuple[int, ...]

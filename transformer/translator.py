@@ -122,14 +122,13 @@ class Translator(loaded_model.LoadedModel):
             InputError: if a text is empty or too long for the model, or if no search could write
                 the translation.
         """
-        self.require_weights()
         return score.score(self, text, target, alternatives, alpha)
 
     def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
         """Translate many texts, batched by length; an empty line stays empty.
 
         Raises:
-            InputError: if a line is too long for the model or is no text, naming the first such
+            InputError: if a line is too long for the model or is not text, naming the first such
                 line; if `lines` is a single text or no sequence.
         """
         if isinstance(lines, str):
@@ -181,12 +180,12 @@ class Translator(loaded_model.LoadedModel):
         """Trace a translation: the result of `translate`, or `score(…).translation`.
 
         Raises:
-            InputError: if this is no translation, or has no such candidate, counted from 0.
+            InputError: if this is not a translation, or has no such candidate, counted from 0.
         """
         if not isinstance(translation, Translation):
             raise InputError(
-                f"{quoted(translation)} is no translation: give what translate() returned, or the "
-                f"translation of what score() returned."
+                f"{quoted(translation)} is not a translation: give what translate() returned, or "
+                f"the translation of what score() returned."
             )
         require_whole(candidate, "number of the candidate")
         count = len(translation.candidates)
@@ -202,7 +201,6 @@ class Translator(loaded_model.LoadedModel):
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
         """Trace texts that are cut into pieces already, each with `</s>` at its end."""
-        self.require_weights()
         languages = self.languages.for_text(source)
         traced = AttentionTrace.from_fields(
             capture(self.model, source, target, source_pieces, target_pieces, languages=languages)

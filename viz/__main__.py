@@ -1,4 +1,4 @@
-"""python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
+"""headlight report: every head on a sentence, or on many, as an HTML page that needs no network."""
 
 import argparse
 import math
@@ -180,7 +180,7 @@ def _share(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no weight from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a weight from 0 to 1")
     return value
 
 

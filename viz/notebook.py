@@ -283,7 +283,7 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
 def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:
     """Check that a head has as many parts as an example."""
     if not isinstance(given, list | tuple) or len(given) != len(example):
-        raise InputError(f"{quoted(given)} is no head: give one such as {example}.")
+        raise InputError(f"{quoted(given)} is not a head: give one such as {example}.")
     return tuple(given)
 
 
@@ -291,14 +291,14 @@ def _several(given: Any, name: str) -> Any:
     if given is None:
         return None
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{name}={quoted(given)} is no list: put brackets around what is shown.")
+        raise InputError(f"{name}={quoted(given)} is not a list: put it into brackets.")
     return tuple(given)
 
 
 def _checked_trace(trace: object) -> AttentionTrace:
     if not isinstance(trace, AttentionTrace):
         raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"This is not an attention trace but {quoted(type(trace).__name__)}: make one with "
             f"from_arrays or from_huggingface."
         )
     return trace
@@ -324,7 +324,7 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
 
 def _show_plotly(figure: Any) -> None:
     """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
-    chart, bundle = still.plotly_maps(figure), figure._repr_mimebundle_()
+    chart, bundle = still.plotly_map(figure), figure._repr_mimebundle_()
     if chart is None or not bundle:  # a terminal shows its figures elsewhere
         figure._ipython_display_()
         return

@@ -27,6 +27,7 @@ from viz.sentence_parts import part_pictures, parts_html
 
 PageTheme = Literal["light", "dark", "auto"]
 
+EACH_MAP = "Each small map is one {unit}; choose one to open it."
 MAX_FINDINGS = 3  # largest number of findings at the head of a page
 
 _INKS = {
@@ -103,7 +104,7 @@ def report(
         view = HeadsView(trace, options)
         notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
-    head = f"{_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
+    head = f"{format_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
     head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
     name, main, blocks = "report", '<main id="heads"></main>', encoded.heads
     if translator and is_whole:
@@ -133,11 +134,11 @@ def first_options(trace: AttentionTrace, **chosen: Any) -> ExplorerOptions:
     return ExplorerOptions(**{"kind": kind, "layer": first.layer, "head": head, **chosen})
 
 
-def _texts(trace: AttentionTrace) -> str:
+def format_texts(trace: AttentionTrace) -> str:
     """Format the source and the translation, with their languages where known."""
     lines = [
         f'<dt>{escape(name)}</dt><dd dir="auto" lang="{code}">{escape(text)}</dd>'
-        for (name, code), text in zip(text_sides(trace), (trace.source, trace.target), strict=True)
+        for (name, code), text in zip(_text_sides(trace), (trace.source, trace.target), strict=True)
         if text
     ]
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
@@ -174,8 +175,7 @@ def _about(
         log_p = formatting.format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
         first = f"Log probability of the {name}: {log_p} ({formatting.counted(pieces, 'subword')})."
-    maps = "Each small map is one {unit}; choose one to open it."
-    text = about_text(first, origin.made_by if origin else "", maps, options.lens)
+    text = about_text(first, origin.made_by if origin else "", EACH_MAP, options.lens)
     way = f"<br>{anchor(link, 'The same in the app')}" if link else ""
     return escape(text) + way
 
@@ -184,7 +184,7 @@ def anchor(address: str, text: str) -> str:
     """Format a link to a page; refuse an address of another kind, such as `javascript:`."""
     scheme = re.match(r"([A-Za-z][\w+.-]*):", re.sub(r"[\0-\x20]", "", address))
     if scheme and scheme[1].lower() not in ("http", "https"):
-        raise InputError(f"{quoted(address)} is no address of a page: begin it with https://.")
+        raise InputError(f"{quoted(address)} is not an address of a page: begin it with https://.")
     return f'<a href="{escape(address)}">{text}</a>'
 
 
@@ -196,7 +196,7 @@ def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:
     return " ".join(filter(None, parts[:3] if lens == "weights" else parts))
 
 
-def text_sides(trace: AttentionTrace) -> list[tuple[str, str]]:
+def _text_sides(trace: AttentionTrace) -> list[tuple[str, str]]:
     """Name source and target, or “Text” for one alone; with the language's code, "" if unknown."""
     names = [trace.languages.name(side) for side in get_args(Side)]
     alone = is_alone(trace)

@@ -14,7 +14,7 @@ import pytest
 from tests.browser.spy import map_on, plain
 from transformer import KINDS, AttentionTrace
 from transformer.trace import Labels
-from viz.draw.labels import PAGE_TITLES, SCREEN_NAMES, SECTIONS, token_names
+from viz.draw.labels import PAGE_TITLES, SCREEN_NAMES, SECTIONS, display_tokens
 from viz.draw.trace_message import WINDOW
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def expect_grid(page: Page, trace: AttentionTrace, key: str = "grid") -> None:
     """Each head of the grid comes to name its largest weight and the tokens of it."""
     wanted = {}
     for kind in KINDS:
-        queries, keys = map(token_names, trace.labels(kind))
+        queries, keys = map(display_tokens, trace.labels(kind))
         for layer, head in np.ndindex(trace.weights(kind).shape[:2]):
             weights = trace.weights(kind)[layer, head]
             query, token = np.unravel_index(weights.argmax(), weights.shape)
@@ -160,13 +160,13 @@ def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> Non
         )
         return drawn["queries"], drawn["keys"], bool(near)
 
-    until(page, read, (token_names(labels.queries), token_names(labels.keys), True))
+    until(page, read, (display_tokens(labels.queries), display_tokens(labels.keys), True))
 
 
 def expect_player(page: Page, trace: AttentionTrace) -> None:
     """The page of the translation comes to show the subwords of this one in its player."""
     written = page.locator(".st-key-player .hl-unseen td:nth-child(2)")
-    until(page, written.all_text_contents, token_names(trace.target_tokens)[:WINDOW])
+    until(page, written.all_text_contents, display_tokens(trace.target_tokens)[:WINDOW])
 
 
 def expect_url(page: Page, **wanted: str) -> None:

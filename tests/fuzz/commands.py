@@ -57,8 +57,6 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lessons collect": ("answers.json",),
     "lessons handout": (LESSON, *_MODEL),
     "lessons new": (),
-    "lessons notebook": (LESSON, *_MODEL),
-    "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,
     "report": (SENTENCE, *_MODEL, "--beam", "1"),
     "site": (*_MODEL, "--stored", "text"),

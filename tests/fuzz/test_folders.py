@@ -104,12 +104,12 @@ OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING} | {
 FILES = (
     *("report --out", "card --out", "evaluate heads --out", "evaluate faithfulness --out"),
     "evaluate lines --out",
-    *(f"lessons {name} --out" for name in ("collect", "handout", "notebook", "puzzles")),
+    *(f"lessons {name} --out" for name in ("collect", "handout")),
 )
 """Outputs that are one file: a file of this name is replaced, as was asked for."""
 
 INPUTS = {
-    "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
+    "--before", "--card", "--checkpoint", "--evaluation", "--examples", "--gold",
     "--lessons", "--notes", "--ref", "--reverse", "--src", "--start-from", "--stored", "--text",
     "--tgt", "--tokenizer",
 }  # fmt: skip

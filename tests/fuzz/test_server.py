@@ -69,7 +69,7 @@ BODIES = [("PUT", UPLOAD, MAX_UPLOAD_BYTES), ("POST", UPLOAD, 50_000_000)]
 if IS_LONG:
     sizes = (0, 1, 100_000, 20_000_000)
     others = itertools.product(("PUT", "POST", "DELETE", "PATCH"), PATHS, sizes)
-    # what the one route of files takes is no refusal
+    # what the one route of files takes is not a refusal
     BODIES += [body for body in others if body[0] in ("POST", "PATCH") or "upload" not in body[1]]
 
 

@@ -138,7 +138,7 @@ def test_the_folder_of_models_is_the_option_or_the_variable(
         with pytest.raises(SystemExit) as left:
             serve.main(["--models", folder])
         assert left.value.code == 2
-    assert "argument --models: 'none' is no folder" in capsys.readouterr().err
+    assert "argument --models: 'none' is not a folder" in capsys.readouterr().err
 
 
 def test_a_setting_that_the_app_refuses_is_a_sentence(capsys, monkeypatch):

@@ -128,7 +128,7 @@ export function insideData(): InsideData {
   return {
     title: "L1 H2 · cross", query: "q0", keys: words("k", 3), kind: "cross", color: "#123456",
     head: 1,
-    factor: "÷ √dₖ", step: 0, steps: [], arrays, shapes, ends: {}, palette,
+    factor: "÷ √dₖ", step: 0, plays: false, steps: [], arrays, shapes, ends: {}, palette,
   };
 }
 

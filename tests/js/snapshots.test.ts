@@ -195,7 +195,7 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
 };
 
 /** Rasters as their hashes, so that the files stay small. */
-const address = ({ width, height, pixels }: import("../../viz/browser/core/color.ts").Raster) =>
+const address = ({ width, height, pixels }: import("../../viz/browser/core/scene.ts").Raster) =>
   `data:${width}x${height},${createHash("sha256").update(pixels).digest("hex").slice(0, 16)}`;
 
 /** A line for each mark. */

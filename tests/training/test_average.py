@@ -64,8 +64,8 @@ def test_models_of_different_shapes_have_no_mean(run, tokenizer, model):
     ("arguments", "sentence"),
     [
         (["none", "--out", "mean"], "There are no checkpoints to average"),
-        (["run", "--out", "mean", "--card", "binary"], "binary is not UTF-8 at byte 3: it is no"),
-        (["run", "--out", "file"], "file is there and is no checkpoint: choose another folder"),
+        (["run", "--out", "mean", "--card", "binary"], "binary is not UTF-8 at byte 3"),
+        (["run", "--out", "file"], "file is there and is not a checkpoint: choose another folder"),
         (["run/checkpoints/step-00000008", "bundled", "--out", "mean"], f"{BUNDLED} holds another"),
     ],
 )

@@ -142,7 +142,7 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, sentence: st
 @pytest.mark.timeout(20)
 def test_a_missing_file_is_named_and_a_pipe_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.toml")
-    for name, why in (("run", "it is no regular file"), ("none", "No such file")):
+    for name, why in (("run", "it is not a regular file"), ("none", "No such file")):
         with pytest.raises(ConfigError, match=rf"{name}\.toml cannot be read: {why}"):
             RunConfig.load(tmp_path / f"{name}.toml")
 

@@ -180,7 +180,7 @@ def test_of_two_processes_the_first_to_finish_wins(
 
     monkeypatch.setattr(prepare, "scan", meanwhile)
     assert main(arguments) == 2
-    assert f"{out} is there and is no empty folder" in capsys.readouterr().err
+    assert f"{out} is there and is not an empty folder" in capsys.readouterr().err
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     assert main(arguments) == 0
 

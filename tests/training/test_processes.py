@@ -174,7 +174,7 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(ti
         target.write("Der Hund sieht seinen Vogel.\n")
     ours = tiny.command()
     slower = [ours[0], str(other), *ours[2:]]
-    busy = train.locked(out / train.LOCK, corpus.CorpusError("unused"))
+    busy = train.hold_lock(out / train.LOCK, corpus.CorpusError("unused"))
     cases: list[tuple[list[str], AbstractContextManager[object], str]] = [
         (slower, nullcontext(), "[training] lr_factor is 1.0 in process 0"),
         (tiny.command(data=text), nullcontext(), "the SHA-256 of the training text is"),

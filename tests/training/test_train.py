@@ -14,9 +14,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from training import model_card, prepare, trainer
 from training.data import run_data
 from training.run import journal
-from training.run.journal import Record
 from training.train import LOCK
-from transformer import errors
 from transformer.checkpoints import checkpoint
 from transformer.files import installed
 from viz.app import model_variations
@@ -130,33 +128,6 @@ def test_a_run_may_go_on_from_its_text_as_it_was_prepared_and_from_no_other(tiny
     assert same_weights(weights(out), weights(whole))
 
 
-def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(tiny, monkeypatch):
-    written: list[tuple[int, int]] = []
-
-    class Here:
-        def __init__(self, folder: Path, after_step: int) -> None:
-            self.folder, self.after_step = folder, after_step
-
-        def write(self, record: Record) -> None:
-            assert self.folder == tiny.out / "tensorboard"
-            written.append((self.after_step, int(record["step"])))
-
-        def close(self) -> None:
-            """Nothing is open."""
-
-    def missing(*_: object) -> None:
-        raise errors.ConfigError("TensorBoard is not installed.")
-
-    monkeypatch.setattr(journal, "TensorBoard", missing)
-    assert "TensorBoard is not installed." in tiny.refusal("--tensorboard", out="deep/out")
-    assert not (tiny.folder / "deep").exists()
-    monkeypatch.setattr(journal, "TensorBoard", Here)
-    tiny.train("--tensorboard", "--steps", "4")
-    tiny.train("--tensorboard", "--resume", "--steps", "8")
-    # each run begins with its plan
-    assert [*dict.fromkeys(written)] == [(0, 0), (0, 4), (4, 4), (4, 8)]
-
-
 def test_a_run_that_cannot_be_resumed_is_left_as_it_is(tiny: TinyRun, interrupted: Path) -> None:
     before = _files(interrupted)
     assert "is at step 16 already, but 2 steps" in tiny.refusal("--resume", "--steps", "2")
@@ -167,7 +138,7 @@ def test_a_run_that_cannot_be_resumed_is_left_as_it_is(tiny: TinyRun, interrupte
     (interrupted / "run.jsonl").write_text("nonsense\n")
     before = _files(interrupted)
     for seed, sentence in (
-        (1, f"Line 1 of {interrupted / 'run.jsonl'} is no record of a run"),
+        (1, f"Line 1 of {interrupted / 'run.jsonl'} is not a record of a run"),
         (2, "[training] seed was 1 when the run began and is 2 now"),
     ):
         tiny.change(seed=seed)

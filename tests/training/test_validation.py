@@ -78,7 +78,7 @@ def test_validation_leaves_the_model_as_it_was(text, tokenizer, model):
 
 
 def test_bleu_compares_with_the_lines_of_the_references(text, tokenizer, model, monkeypatch):
-    # © is no piece of the vocabulary, and of two spaces the pieces hold one: decoded, both are lost
+    # © is not a piece of the vocabulary, and of two spaces they hold one: decoded, both are lost
     lines = [f"©  {line}" for line in text.target]
     odd = corpus.ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
     given: list[list[str]] = []

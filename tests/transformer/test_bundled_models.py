@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from training.config import RunConfig, config_file
-from training.evaluation.faithfulness import FaithfulnessReport
 from training.run import journal
 from transformer import Translator
 from transformer.analysis import alignment_settings, stored
@@ -65,13 +64,9 @@ def test_a_sentence_of_the_other_language_is_noticed_where_its_words_stay() -> N
 def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:
     folder, config = translator.folder, translator.model.config
     weights = stored.checksum_of_weights(folder)
-    heads, faithful = (
-        head_report.read(folder, config),
-        stored.read_report(folder, FaithfulnessReport, lambda _: None),
-    )
+    heads = head_report.read(folder, config)
     assert heads is not None
-    assert faithful is not None
-    assert heads.weights == faithful.weights == weights
+    assert heads.weights == weights
     assert len(heads.heads) == 144
     assert means.read_means(folder, config) is not None
     assert alignment_settings.read_alignment(translator).gold is not None

@@ -64,7 +64,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
 def names_of(hint: Any) -> tuple[tuple[str, ...], bool]:
     """Return the names of a `Literal` within a type, and whether it is a collection of them.
 
-    Those of a mapping's keys are no choice.
+    Those of a mapping's keys are not choices.
     """
     origin = get_origin(hint)
     if origin is Literal:

@@ -271,7 +271,6 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--prefix", "Der Hund wartet", "--forbid", "Hund"],
         ["--alpha", "nan", TEXT],
         ["--threads", "2", TEXT],
-        ["--engine", "ctranslate2", "--forbid", "Hund"],
     ],
 )
 def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arguments):

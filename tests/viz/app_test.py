@@ -40,7 +40,7 @@ from viz.app import jobs
 from viz.app.sentence import sentence_bar
 from viz.pages import {page}
 
-sentence_bar.show("{page}", {page}.PAGE.needs_sentence if hasattr({page}, "PAGE") else None)
+sentence_bar.show(is_used=not hasattr({page}, "PAGE") or {page}.PAGE.needs_sentence)
 try:
     {page}.show()
 except jobs.UnfinishedError as unfinished:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from PIL import Image
@@ -27,9 +28,9 @@ from transformer.text.languages import Languages
 from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, axis_titles, token_names
+from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
 from viz.figures import still
-from viz.figures.heads import all_heads, head_bars, head_map
+from viz.figures.heads import head_map
 from viz.report import report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -157,13 +158,11 @@ def test_a_picture_of_many_tokens_stays_small_and_keeps_every_weight():
 def test_figures_of_plotly_are_drawn_again():
     trace = planted(evil=True)
     queries, keys = trace.labels("cross")
-    large = still.plotly_maps(head_map(trace.cross[1, 2], queries, keys, kind="cross", title=EVIL))
-    small = still.plotly_maps(all_heads(trace.cross, queries, keys, kind="cross"))
+    large = still.plotly_map(head_map(trace.cross[1, 2], queries, keys, kind="cross", title=EVIL))
     assert large.title.text == EVIL
     assert json.dumps(EVIL)[1:-1] in large.to_dict()["encoding"]["y"]["axis"]["labelExpr"]
-    for chart, values in ((large, trace.cross[1, 2]), (small, trace.cross)):
-        assert chart.data["weight"].tolist() == pytest.approx(values.ravel().tolist())
-    assert still.plotly_maps(go.Figure(go.Heatmap(z=[[1]]))) is None
+    assert large.data["weight"].tolist() == pytest.approx(trace.cross[1, 2].ravel().tolist())
+    assert still.plotly_map(go.Figure(go.Heatmap(z=[[1]]))) is None
 
 
 def test_without_ipython_nothing_happens(monkeypatch):
@@ -234,7 +233,7 @@ def test_attentions_and_tokens_are_shown_as_bertviz_takes_them():
 
 @pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
-    chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
+    chart = alt.Chart(pd.DataFrame({"token": [EVIL, "b"]})).mark_bar().encode(x="token:N")
     (escaped,) = re.findall(
         r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())[0]["text/html"]
     )
@@ -265,7 +264,7 @@ def test_the_svg_of_a_head_has_its_weights_names_and_caption(kind):
     assert divmod(darkest, len(labels.keys)) == planted_at(trace, kind, 1, 2)
     assert f"L2 H3 · {SCREEN_NAMES[kind]}" in texts
     names = axis_titles(kind, trace.languages)
-    assert {*names, *token_names([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
+    assert {*names, *display_tokens([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
     caption = " ".join(texts[-4:])
     assert "layer 2, head 3, lens: weights." in caption
     assert EVIL in caption
@@ -292,13 +291,13 @@ def test_an_svg_follows_its_options_and_is_a_file_whatever_the_tokens(translator
     ("choice", "message"),
     [
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
-        ({"kinds": "cross"}, "kinds='cross' is no list"),
-        ({"over": [3]}, r"3 is no head"),
+        ({"kinds": "cross"}, "kinds='cross' is not a list"),
+        ({"over": [3]}, r"3 is not a head"),
         ({"lens": "norm"}, "take one of rollout, weights"),
     ],
 )
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
-    with pytest.raises(InputError, match="no attention trace but 'list'"):
+    with pytest.raises(InputError, match="not an attention trace but 'list'"):
         notebook.explore([planted()])

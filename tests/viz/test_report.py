@@ -66,8 +66,8 @@ def test_what_was_typed_is_text_and_nothing_else():
     origin = Origin(EVIL, EVIL, EVIL, "")
     page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
     lines = lines_report(many(evil=True), title=EVIL, origin=Origin("", "", EVIL, ""))
-    # title, heading, both sentences, model, link
-    for text, count, scripts in ((page, 6, 2), (lines, 3, 2 + 5)):
+    # title, heading, both sentences, model, link; in the list and below it, both of each
+    for text, count, scripts in ((page, 6, 2), (lines, 3 + 4 * 5, 1 + 5)):
         assert EVIL not in text
         assert "<img" not in text
         assert text.count(escape(EVIL)) == count
@@ -179,7 +179,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert meta["name"] == "layer 2 · mean of 3 heads"
     assert meta["kinds"]["cross"]["map"]["title"] == "cross-attention"
     grid = meta["grid"]
-    assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
+    assert grid["selected"] == ["cross", 1, -1]  # a mean is not a head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
     assert grid["parts"][0]["values"][0][0]
     assert {layer for _, layer, _ in grid["order"]} == {1}

@@ -129,9 +129,9 @@ def test_an_address_that_is_no_page_becomes_no_link(
     monkeypatch.setattr("transformer.Translator.load", lambda *_: pytest.fail("too late"))
     out = tmp_path / "out"
     assert __main__.main(["--out", str(out), "--docs", address]) == 2
-    assert "is no address of a page" in capsys.readouterr().err
+    assert "is not an address of a page" in capsys.readouterr().err
     assert not out.exists()
-    with pytest.raises(InputError, match="is no address of a page"):
+    with pytest.raises(InputError, match="is not an address of a page"):
         report(trace, link=address)
     for page in ("https://x.org/?a=1&b=2", "docs/index.html", "../docs", "//x.org/a:b", "?a:b"):
         assert f'href="{escape(page)}"' in report(trace, link=page)

@@ -16,7 +16,7 @@ from xml.sax.saxutils import unescape
 
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.lines import cut_lines, is_markup, refusal
-from transformer.files.reading import GIB, MIB, opened
+from transformer.files.reading import GIB, MIB, open_bounded
 
 MAX_BYTES = 4 * GIB  # of a file that is held in memory whole
 MAX_STREAM_BYTES = 2**50  # of a file that is mapped or read in a stream
@@ -81,7 +81,7 @@ def blocks(path: Path, at_most: int) -> Iterator[bytes]:
     """Yield the content of a file in blocks, unpacked where its name ends so."""
     try:
         with ExitStack() as stack:
-            file: IO[bytes] = stack.enter_context(opened(path, at_most))[0]
+            file: IO[bytes] = stack.enter_context(open_bounded(path, at_most))[0]
             if unpacker := _UNPACKERS.get(path.suffix.lower()):
                 file = stack.enter_context(unpacker(file))
             size = 0

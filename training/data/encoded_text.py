@@ -105,7 +105,9 @@ def encode(
     target_tokenizer: Tokenizer | None = None,
 ) -> EncodedText:
     """Encode every pair; empty sides and those of `max_pieces` and more are left out."""
-    encoded = joined(encode_chunks(text, (tokenizer, target_tokenizer or tokenizer), max_pieces))
+    encoded = join_chunks(
+        encode_chunks(text, (tokenizer, target_tokenizer or tokenizer), max_pieces)
+    )
     refuse_empty(len(encoded), max_pieces)
     return encoded
 
@@ -151,7 +153,7 @@ def encode_chunk(
     return EncodedText(source, target, lines[usable], len(pairs) - len(usable))
 
 
-def joined(chunks: Iterable[EncodedText]) -> EncodedText:
+def join_chunks(chunks: Iterable[EncodedText]) -> EncodedText:
     """Join the pairs of all chunks."""
     all_ = list(chunks)
     source, target = (

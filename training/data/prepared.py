@@ -83,7 +83,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         if content.pop("sha256") != _checksum(content):
             raise ValueError("another content")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise damaged(path) from error
+        raise damaged_error(path) from error
     return content
 
 
@@ -110,10 +110,10 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
                     f"{folder} and prepare the text again."
                 )
             if sha256_of(path, MAX_STREAM_BYTES) != record["sha256"]:
-                raise damaged(path)
+                raise damaged_error(path)
 
 
-def damaged(path: Path) -> CorpusError:
+def damaged_error(path: Path) -> CorpusError:
     """Build the error of a file that is not what was written."""
     return CorpusError(f"{path} is damaged: remove {path.parent} and prepare the text again.")
 

@@ -123,11 +123,11 @@ def encode_texts(
         chunks = encoded_text.encode_chunks(
             text, (tokenizer, tokenizer), max_pieces, first_line=first_line, progress=progress
         )
-        encoded.append(encoded_text.joined(chunks))
+        encoded.append(encoded_text.join_chunks(chunks))
         first_line += len(text)
     parts = [
         encoded_text.Part(len(rows), folder.weight)
         for folder, rows in zip(folders, encoded, strict=True)
     ]
     encoded_text.refuse_empty(sum(part.rows for part in parts), max_pieces)
-    return encoded_text.TrainingText(encoded_text.joined(encoded), tuple(parts))
+    return encoded_text.TrainingText(encoded_text.join_chunks(encoded), tuple(parts))

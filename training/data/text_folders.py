@@ -206,5 +206,5 @@ def add_text(parser: ArgumentParser, *, config: str, data: str) -> None:
 
 def _code(argument: str) -> str:
     if not _CODE.fullmatch(argument) or argument.lower() in _NO_CODES:
-        raise ArgumentTypeError(f"'{argument}' is no code of a language, such as fr, nld or pt_BR")
+        raise ArgumentTypeError(f"'{argument}' is not a language code such as fr, nld or pt_BR")
     return argument

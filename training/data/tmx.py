@@ -32,7 +32,7 @@ def tmx_pairs(path: Path, codes: Pair, at_most: int) -> Iterator[Pair]:
             units.pairs.clear()
     except expat.ExpatError as error:
         raise CorpusError(
-            f"{path} line {error.lineno:,} is no XML, {expat.ErrorString(error.code)}: bring the "
+            f"{path} line {error.lineno:,} is not XML, {expat.ErrorString(error.code)}: bring the "
             f"file again."
         ) from error
     if not units.complete:

@@ -1,4 +1,4 @@
-"""python -m training.download: public parallel text as train.en, train.de and their like."""
+"""headlight download: public parallel text as train.en, train.de and their like."""
 
 import argparse
 import filecmp
@@ -97,7 +97,7 @@ def _recorded_checksums(path: Path) -> dict[str, str]:
     matches = [_CHECKSUM.fullmatch(line) for line in lines]
     if None in matches:
         raise DownloadError(
-            f"{path} is no list of checksums: delete its folder, and run the same command again."
+            f"{path} is not a list of checksums: delete its folder, and run the same command again."
         )
     return {match["name"]: match["digest"] for match in matches if match}
 
@@ -274,7 +274,7 @@ def _parser() -> arguments.Parser:
 def address(text: str) -> str:
     """Parse the address of a folder on a server, such as https://example.org/texts."""
     parts = urlsplit(text)
-    (parts.hostname or "").encode("idna")  # a part of it that is empty or too long is no name
+    (parts.hostname or "").encode("idna")  # a part of it that is empty or too long is not a name
     requests.Request("GET", text).prepare()
     if parts.scheme not in ("http", "https") or parts.query or parts.fragment or parts.port == 0:
         raise ValueError("no address of a folder")
@@ -282,6 +282,3 @@ def address(text: str) -> str:
 
 
 main = command.main(_parser, _run)
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,1 +1,1 @@
-"""Measurements of python -m training.evaluate."""
+"""Measurements of headlight evaluate."""

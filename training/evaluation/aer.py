@@ -1,4 +1,4 @@
-"""python -m training.evaluate aer: which map of cross-attention aligns words as people do."""
+"""headlight evaluate aer: which map of cross-attention aligns words as people do."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ from training.evaluation.gold_alignment import (
     Counts,
     Figures,
     GoldLine,
-    best,
+    best_map,
     in_words,
     measure,
     read_gold,
@@ -51,7 +51,7 @@ def measure_one(
 ) -> Result:
     """Measure each map of a model, the default one too, and alignments that need no model."""
     maps = measure(translator, gold)
-    winner, aer = best(maps)
+    winner, aer = best_map(maps)
     winner_gold = GoldFigures(THIS_SET, len(gold), round(aer, 4))
     figures = {settings: counts.figures() for settings, counts in maps.items()}
     # whole layers after the heads of all layers
@@ -104,7 +104,7 @@ def measure_both(translator: Translator, reverse: Translator, gold: Sequence[Gol
     # the figures of these lines, and of the others, which chose nothing
     measured: dict[str, tuple[BothSettings, Figures, Figures]] = {}
     for links in LINKS:
-        chosen = best(forward, [links])[0], best(back, [links])[0]
+        chosen = best_map(forward, [links])[0], best_map(back, [links])[0]
         settings = BothSettings(*chosen, RULES[0])
         first, second = (_count(translator, reverse, lines, settings) for lines in (odd, even))
         by_rule = {rule: replace(settings, rule=rule) for rule in RULES}
@@ -139,7 +139,7 @@ def _links(name: str, settings: BothSettings) -> str:
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate aer`."""
+    """Register `headlight evaluate aer`."""
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
     parser.set_defaults(run=run)
     add_paths(

@@ -1,4 +1,4 @@
-"""python -m training.evaluate bleu: translate a held-out text, and compare with its references."""
+"""headlight evaluate bleu: translate a held-out text, and compare with its references."""
 
 import argparse
 import json
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import sacrebleu
-import torch
 from tqdm import tqdm
 
 from training import bleu_tokens, devices, validation
 from training.data import corpus, encoded_text
 from training.evaluation.measurement import add_paths, read_held_out, target_language
-from transformer import Translator, errors
+from transformer import Translator
 from transformer.analysis import stored
 from transformer.cli import command
 from transformer.cli.arguments import number, whole_number
@@ -28,13 +27,13 @@ Result = dict[str, float | int | str]
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate bleu`."""
+    """Register `headlight evaluate bleu`."""
     parser = commands.add_parser("bleu", help="sacreBLEU (cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
     add_paths(parser, src="source text, one sentence per line")
     add = parser.add_argument
     several = "reference translation, line by line; several for BLEU and chrF, of which the first "
-    several += "gives loss, perplexity and COMET"
+    several += "gives loss and perplexity"
     add("--ref", type=Path, nargs="+", action="extend", required=True, help=several)
     beam = whole_number(1, settings.MAX_BEAM_SIZE)
     add("--beam", type=beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
@@ -45,8 +44,6 @@ def add_arguments(commands: Any) -> None:
     add("--tokenize", choices=bleu_tokens.NAMES, help=cut)
     lowered = "also print the BLEU of papers on Multi30k: lower-cased, Moses tokens"
     add("--multi30k", action="store_true", help=lowered)
-    comet = "also print COMET, with a checkpoint file that you trust; needs unbabel-comet"
-    add("--comet", type=Path, metavar="MODEL", help=comet)
     add("--json", action="store_true", help="print one JSON object")
 
 
@@ -59,8 +56,6 @@ def run(options: argparse.Namespace) -> None:
 def bleu(options: argparse.Namespace) -> Result:
     """Translate a file and compare it with its reference, on a GPU or on all cores, in float32."""
     src, ref, beam_size, alpha = options.src, options.ref, options.beam, options.alpha
-    # before the minutes that a search may take
-    metric = Comet(options.comet) if options.comet else None
     if options.tokenize:
         bleu_tokens.require_tokens(options.tokenize)
     text = read_held_out(src, ref[0])
@@ -118,9 +113,6 @@ def bleu(options: argparse.Namespace) -> Result:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
             translations, text.target, languages.code_of_name(language) or "en", further
         )
-    if metric:
-        result["comet"] = metric.score(text.source, translations, text.target)
-        result["comet_model"] = str(options.comet)
     return result
 
 
@@ -137,44 +129,7 @@ def _as_text(result: Result) -> str:
             f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
             f"{result['multi30k_signature']}{setting}",
         ]
-    if "comet" in result:
-        lines.append(f"COMET {result['comet']:.4f}  by {result['comet_model']}")
     return "\n".join(lines)
-
-
-REQUIREMENT = "unbabel-comet>=2.2,<3"
-BATCH_SIZE = 16
-
-
-class Comet:
-    """COMET model (Rei et al. 2020) of a local `checkpoints/model.ckpt`; nothing is downloaded."""
-
-    def __init__(self, path: Path) -> None:
-        comet = errors.import_extra("comet", "COMET", REQUIREMENT)
-        if not path.is_file():
-            raise errors.CheckpointError(
-                f"{path} is no file: give the checkpoint of a COMET model, such as "
-                f"checkpoints/model.ckpt in its folder."
-            )
-        try:
-            self._model: Any = comet.load_from_checkpoint(str(path), local_files_only=True)
-        except Exception as error:  # whatever is wrong with the file, the package raises anything
-            raise errors.CheckpointError(
-                f"COMET cannot load {path}: {type(error).__name__}, {error}".rstrip(".") + "."
-            ) from error
-
-    def score(
-        self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str]
-    ) -> float:
-        """Return the mean score of all sentences, near 1 for good translations."""
-        lines = zip(sources, translations, references, strict=True)
-        prediction = self._model.predict(
-            [{"src": source, "mt": mt, "ref": ref} for source, mt, ref in lines],
-            batch_size=BATCH_SIZE,
-            gpus=int(torch.cuda.is_available()),
-            progress_bar=False,
-        )
-        return float(prediction.system_score)
 
 
 def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:

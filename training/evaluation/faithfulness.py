@@ -1,13 +1,13 @@
-"""python -m training.evaluate faithfulness: does erasing say what a lens says?"""
+"""headlight evaluate faithfulness: does erasing say what a lens says?"""
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, read_files, read_lines
@@ -28,7 +28,6 @@ from transformer.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.files import documents
 from transformer.trace import AttentionTrace
 
 SENTENCES, PIECES = 100, 4
@@ -36,50 +35,17 @@ SENTENCES, PIECES = 100, 4
 than more pieces of one."""
 CURVES = ("comprehensiveness", "sufficiency")
 RANDOM = "random"
-CHANGES = ("uniform", "permuted")  # weights that were put in the place of the model's own
-
 
 Sample = tuple[dict[tuple[str, str], Floats], int]
-"""Means over the written pieces of one sentence, by name, and how many it has."""
-
-
-@dataclass(frozen=True)
-class Curves:
-    """The fall of log P of a written piece, in nats, one figure for each fraction."""
-
-    comprehensiveness: tuple[stored.Figure, ...]  # the fall with the first words erased
-    sufficiency: tuple[stored.Figure, ...]  # the fall with all others erased
-
-
-@dataclass(frozen=True)
-class LensFigures(Curves):
-    """One lens: its curves, and how far it agrees with what erasing each single word says."""
-
-    kendall: stored.Figure  # τ-b, mean over the pieces; 0 where all words are alike
-    spearman: stored.Figure  # ρ, likewise
-
-
-@dataclass(frozen=True)
-class FaithfulnessReport(stored.Report):
-    """All lenses on one corpus; sentences with fewer than two words are left out."""
-
-    FORMAT, FILE = 1, "faithfulness.json"
-    COMMAND = "headlight evaluate faithfulness"
-
-    forced: bool  # whether the references were written, and not the model's own translations
-    fractions: tuple[float, ...]  # the shares of the source words that were erased or kept
-    lenses: Mapping[str, LensFigures]  # the figures of each lens, by `lenses.NAMES`
-    random: Curves  # the curves of words in random order
-    # change of log P in nats, by kind and `CHANGES`
-    attention: Mapping[str, Mapping[str, stored.Figure]]
+"""Means over the written pieces of one sentence, by name and measure, and how many it has."""
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate faithfulness`."""
+    """Register `headlight evaluate faithfulness`."""
     parser = commands.add_parser(
         "faithfulness",
         help="test whether erasing words agrees with a lens",
-        parents=[measurement.corpus_options(SENTENCES)],
+        parents=[measurement.corpus_options(SENTENCES, out="file to write, as JSON")],
     )
     parser.set_defaults(run=run)
     parser.add_argument(
@@ -91,8 +57,10 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure, store and print."""
-    translator = measurement.load_translator(options, FaithfulnessReport.FILE)
+    """Measure, write and print."""
+    if options.out:
+        command.require_place(options.out)
+    translator = measurement.load_translator(options)
     pairs: list[tuple[str, str | None]]
     if options.ref is None:
         pairs = [(line, None) for line in read_lines(options.src)]
@@ -101,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         pairs = list(zip(text.source, text.target, strict=True))
     if not pairs:
         raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    pairs = measurement.drawn(pairs, options.sentences, options.seed)
+    pairs = measurement.draw_sample(pairs, options.sentences, options.seed)
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
         try:
@@ -119,11 +87,22 @@ def run(options: argparse.Namespace) -> None:
         command.say(f"{left_out:,} sentences are empty, too long or of one word, and left out.")
     if not samples:
         raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
-    report = _report(translator, samples, options.seed, left_out, options.ref is not None)
-    values = {"format": report.FORMAT, **documents.to_json(report)}
-    content = json.dumps(values, indent=1) + "\n"
-    measurement.store_or_write(translator.folder, options.out, {report.FILE: content.encode()})
-    print(content.strip() if options.json else as_text(report))
+    table = figures(samples, options.seed)
+    about = {
+        "weights": stored.checksum_of_weights(translator.folder),
+        "sentences": len(samples),
+        "left_out": left_out,
+        "forced": options.ref is not None,
+    }
+    content = json.dumps({**about, "figures": table.to_dict("records")}, indent=1)
+    if options.out:
+        command.save(options.out, f"{content}\n")
+    if options.json:
+        print(content)
+        return
+    whose = "the model's own translations" if options.ref is None else "the references"
+    print(f"{len(samples):,} sentences, {left_out:,} left out; pieces of {whose}")
+    print(as_text(table))
 
 
 def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> Sample:
@@ -131,7 +110,7 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     model = translator.model
     without_each = drops_without_each_word(model, trace)
     written = len(trace.target_pieces)
-    targets = np.array(measurement.drawn(range(written), PIECES, seed))
+    targets = np.array(measurement.draw_sample(range(written), PIECES, seed))
     values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
     for name in lenses.NAMES:
         faithfulness = lens_faithfulness(translator, trace, name, without_each, targets)
@@ -148,67 +127,34 @@ def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
     return {(name, curve): getattr(erasing, curve).mean(0) for curve in CURVES}
 
 
-def _report(
-    translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
-) -> FaithfulnessReport:
+def figures(samples: Sequence[Sample], seed: int) -> pd.DataFrame:
+    """Average over the sentences: one row for each lens or kind, measure and share of the words."""
     drawn = resampling.resampled_weights(len(samples), seed)
     pieces = np.array([count for _, count in samples], dtype=float)
-
-    def figures(name: str, measure: str) -> tuple[stored.Figure, ...]:
-        intervals = resampling.mean_interval(
-            np.stack([values[name, measure] for values, _ in samples]), drawn, pieces
-        )
-        bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
-        return tuple(stored.Figure(*bound) for bound in bounds)
-
-    def curves(name: str) -> dict[str, tuple[stored.Figure, ...]]:
-        return {curve: figures(name, curve) for curve in CURVES}
-
-    return FaithfulnessReport(
-        weights=stored.checksum_of_weights(translator.folder),
-        sentences=len(samples),
-        left_out=left_out,
-        forced=forced,
-        fractions=FRACTIONS,
-        lenses={
-            name: LensFigures(
-                **curves(name),
-                kendall=figures(name, "kendall")[0],
-                spearman=figures(name, "spearman")[0],
-            )
-            for name in lenses.NAMES
-        },
-        random=Curves(**curves(RANDOM)),
-        attention={
-            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in kinds.KINDS
-        },
-    )
+    rows: list[tuple[Any, ...]] = []
+    for name, measure in samples[0][0]:
+        values = np.stack([sample[name, measure] for sample, _ in samples])
+        interval = map(np.atleast_1d, resampling.mean_interval(values, drawn, pieces))
+        shares = FRACTIONS if measure in CURVES else [None]
+        bounds = (column.tolist() for column in interval)
+        rows += [(name, measure, *row) for row in zip(shares, *bounds, strict=True)]
+    table = pd.DataFrame(rows, columns=["of", "measure", "share", "value", "low", "high"])
+    return table.astype({"share": object}).where(table.notna(), None)
 
 
-def as_text(report: FaithfulnessReport) -> str:
-    """Return a table of the lenses, with the change by uniform and permuted weights."""
-    shares = "  ".join(f"{fraction:7.0%}" for fraction in report.fractions)
-    whose = "the references" if report.forced else "the model's own translations"
-    lines = [
-        f"{report.sentences:,} sentences, {report.left_out:,} left out; pieces of {whose}",
-        "fall of log P in nats with the first source words erased, and with all others erased",
-        f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
-    ]
-    rows: dict[str, Curves] = {RANDOM: report.random, **report.lenses}
-    for name, curves in rows.items():
-        first, others = (
-            "  ".join(f"{figure.value:7.2f}" for figure in curve)
-            for curve in (curves.comprehensiveness, curves.sufficiency)
-        )
-        agreement = ""
-        if name in report.lenses:
-            lens = report.lenses[name]
-            agreement = f"  {lens.kendall.value:7.2f}  {lens.spearman.value:8.2f}"
-        lines.append(f"{name:21} {first}           {others}{agreement}")
-    for kind, changes in report.attention.items():
-        row = ", ".join(
-            f"{name} {figure.value:+.2f} ({figure.low:+.2f} to {figure.high:+.2f})"
-            for name, figure in changes.items()
-        )
-        lines.append(f"change of log P of a piece, {kind}: {row}")
-    return "\n".join(lines)
+def as_text(table: pd.DataFrame) -> str:
+    """Return a table of the lenses, and one of the change by uniform and permuted weights."""
+    of_kind, of_curve = table["of"].isin(kinds.KINDS), table["measure"].isin(CURVES)
+    curves = table[of_curve].pivot(index="of", columns=["measure", "share"], values="value")
+    agreement = table[~of_kind & ~of_curve].pivot(index="of", columns="measure", values="value")
+    changes = table[of_kind].drop(columns="share")
+    style: dict[str, Any] = {"float_format": "{:.2f}".format, "na_rep": "–"}
+    return "\n".join([
+        "Fall of log P of a piece, in nats, with a share of the source words erased: of the first "
+        "ones by a lens (comprehensiveness), or of all others (sufficiency)",
+        curves.astype(float).to_string(**style),
+        "Agreement of a lens with the fall without each single word",
+        agreement.astype(float).to_string(**style),
+        "Change of log P of a piece with other weights in the place of the model's own",
+        changes.to_string(index=False, **style),
+    ])  # fmt: skip

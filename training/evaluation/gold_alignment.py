@@ -107,7 +107,7 @@ def _percent(part: float, whole: float) -> float:
 Maps: TypeAlias = Mapping[AlignmentSettings, Counts]  # counts of each map by each rule of its pairs
 
 
-def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:
+def best_map(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:
     """Return the map and one of these rules that have the least AER, and this AER."""
     rates = {s: counts.figures()["aer"] for s, counts in maps.items() if s.links in choices}
     return min(rates.items(), key=lambda rate: rate[1])

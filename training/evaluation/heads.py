@@ -1,4 +1,4 @@
-"""python -m training.evaluate heads: what every head does on a corpus, and how much it matters."""
+"""headlight evaluate heads: what every head does on a corpus, and how much it matters."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ EXAMPLES_OF_A_HEAD = 3
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate heads`."""
+    """Register `headlight evaluate heads`."""
     parser = commands.add_parser(
         "heads",
         help="measure what every head does, and how important it is",
@@ -68,14 +68,14 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no line that can be read: {left_out[0].reason}")
     if left_out:
         command.say(f"{len(left_out):,} pairs are empty or too long, and are left out.")
-    pairs = measurement.drawn(pairs, options.sentences, options.seed)
+    pairs = measurement.draw_sample(pairs, options.sentences, options.seed)
     examples = measure_examples(translator, options.examples) if options.examples else None
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
         lines = measuring.measure_pairs(
             translator, pairs, sources=False, step=lambda _part, done: bar.update(len(done))
         )
-    translated = measurement.drawn(pairs, options.bleu_sentences, options.seed)
+    translated = measurement.draw_sample(pairs, options.bleu_sentences, options.seed)
     tokens, reason = tokens_of(measurement.target_language(translator.languages, text.source))
     if reason:
         command.say(reason)

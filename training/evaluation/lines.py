@@ -1,4 +1,4 @@
-"""python -m training.evaluate lines: measure every head on lines, for the page Corpus."""
+"""headlight evaluate lines: measure every head on lines, for the page Corpus."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +15,7 @@ SHOWN_HEADS = 10
 
 
 def add_arguments(commands: Any) -> None:
-    """Register `python -m training.evaluate lines`."""
+    """Register `headlight evaluate lines`."""
     parser = commands.add_parser("lines", help="measure heads on your lines, for the page Corpus")
     parser.set_defaults(run=run)
     add_paths(parser, src="sentences, one per line")

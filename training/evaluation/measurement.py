@@ -48,12 +48,14 @@ def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
         parser.add_argument(f"--{name}", type=Path, required=True, help=text)
 
 
-def corpus_options(sentences: int) -> argparse.ArgumentParser:
+def corpus_options(
+    sentences: int, out: str = "file to write; default: beside the checkpoint"
+) -> argparse.ArgumentParser:
     """Make the parent parser of the commands that measure on so many sentences of a corpus."""
     parser = argparse.ArgumentParser(add_help=False)
     add_paths(parser, src="source text, one sentence per line")
     add = parser.add_argument
-    add("--out", type=Path, help="file to write; default: beside the checkpoint")
+    add("--out", type=Path, help=out)
     most = f"maximum number of sentences, drawn at random; default: {sentences:,}"
     add("--sentences", type=arguments.whole_number(1), default=sentences, help=most)
     add("--seed", type=arguments.whole_number(0), default=0, help="random seed")
@@ -64,7 +66,8 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
 def load_translator(options: argparse.Namespace, *names: str) -> Translator:
     """Load the checkpoint of the options, on a GPU where there is one."""
     translator = Translator.load(options.checkpoint)
-    require_place(translator.folder, options.out, names)
+    if names:
+        require_place(translator.folder, options.out, names)
     if torch.cuda.is_available():
         translator.model.to("cuda")
     return translator
@@ -90,7 +93,7 @@ def target_language(languages: Languages, sources: Iterable[str]) -> str:
     return targets.pop() if len(targets) == 1 else ""
 
 
-def drawn(items: Sequence[T], most: int, seed: int) -> list[T]:
+def draw_sample(items: Sequence[T], most: int, seed: int) -> list[T]:
     """Draw at most so many of the items with a seed, in their order."""
     count = len(items)
     rows = np.random.default_rng(seed).choice(count, min(count, most), replace=False)
@@ -157,7 +160,7 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
     for number, (name, content) in enumerate(files.items()):
         path = out.with_name(name) if number else out
         if number and atomic.is_stream(out):
-            command.say(f"{name} is not written: {out} is no file that it could stand beside.")
+            command.say(f"{name} is not written: {out} is not a file that it could stand beside.")
             continue
         try:
             with errors.writing(path):

@@ -42,10 +42,9 @@ class Log:
 
 
 class RunLog:
-    """Appends records to `run.jsonl`, and maybe to TensorBoard; those after a step are removed."""
+    """Appends records to `run.jsonl`; those after a step are removed."""
 
-    def __init__(self, path: Path, after_step: int = 0, tensorboard: Path | None = None) -> None:
-        self._tensorboard = TensorBoard(tensorboard, after_step) if tensorboard else None
+    def __init__(self, path: Path, after_step: int = 0) -> None:
         self.path, self._step = path, after_step
         records = [record for record in read(path) if int(record["step"]) <= after_step]
         # replaced atomically: a run that is killed at this moment must not lose its log
@@ -61,13 +60,6 @@ class RunLog:
         """Append one record; `step` belongs in each."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line(record))
-        if self._tensorboard:
-            self._tensorboard.write(record)
-
-    def close(self) -> None:
-        """Write out what TensorBoard still holds."""
-        if self._tensorboard:
-            self._tensorboard.close()
 
 
 def read(path: Path) -> list[Record]:
@@ -77,7 +69,7 @@ def read(path: Path) -> list[Record]:
     log = parse(_content(path, sys.maxsize))
     for number, why in log.wrong.items():
         raise RunLogError(
-            f"Line {number} of {path} is no record of a run, {why}: delete the line, or restore "
+            f"Line {number} of {path} is not a record of a run, {why}: delete the line, or restore "
             f"an earlier copy of the file."
         )
     return list(log.records)
@@ -112,7 +104,10 @@ def plan(records: Sequence[Record]) -> Record:
 
 
 def _content(path: Path, max_bytes: int) -> bytes:
-    with errors.reading(path.name, RunLogError), reading.opened(path, max_bytes) as (file, size):
+    with (
+        errors.reading(path.name, RunLogError),
+        reading.open_bounded(path, max_bytes) as (file, size),
+    ):
         return file.read(size)  # what a run adds at this moment comes with the next look
 
 
@@ -132,36 +127,3 @@ def _record(line: str) -> Record:
 
 def _line(record: Record) -> str:
     return json.dumps(record) + "\n"
-
-
-REQUIREMENT = "tensorboard>=2.18,<3"
-
-
-class TensorBoard:
-    """Writes the numbers of records as scalars; of an interrupted run, those up to `after_step`."""
-
-    def __init__(self, folder: Path, after_step: int) -> None:
-        otherwise = "leave --tensorboard out, or "
-        package = errors.import_extra(
-            "torch.utils.tensorboard", "TensorBoard", REQUIREMENT, otherwise
-        )
-        self._writer = package.SummaryWriter(str(folder), purge_step=after_step + 1)
-
-    def write(self, record: Record) -> None:
-        """Write one record of `run.jsonl`; it is on the disk when this returns."""
-        step = int(record["step"])
-        if "steps" in record:
-            rows = [f"| {name} | {value} |" for name, value in record.items() if name != "step"]
-            self._writer.add_text("plan", "\n".join(["| | |", "|---|---|", *rows]), step)
-        else:
-            for name, value in record.items():
-                if name != "step" and not isinstance(value, str):
-                    measure = name.removeprefix("validation_")
-                    group = "train" if measure == name else "validation"
-                    self._writer.add_scalar(f"{group}/{measure}", value, step)
-        # what waits in memory would be lost where the run is killed, and run.jsonl has it
-        self._writer.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._writer.close()

@@ -29,7 +29,7 @@ TENSORS, STATE_JSON = "state.safetensors", "state.json"
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile", "gpus")
-KIND = atomic.FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
+KIND = atomic.FolderKind("the state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
 
 
 @dataclass

@@ -169,7 +169,7 @@ def _words(pieces: Sequence[tokenizer.Piece]) -> list[_Word]:
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
         texts = [piece.text for piece in group]
-        text = external_tokens.joined(texts).strip()
+        text = external_tokens.join_pieces(texts).strip()
         words.append(_Word(text or " ", first, len(texts)))
         first += len(texts)
     return words

@@ -49,8 +49,7 @@ def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[Gol
         match = _LINK.fullmatch(written)
         if match is None:
             raise ValueError(
-                f"“{written}” is no link: write source-target, such as 3-4, or 3p4 for one that is "
-                f"possible"
+                f"“{written}” is not a link: write source-target, such as 3-4 (3p4 if possible)"
             )
         numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
         source, target = reversed(numbers) if notation.turned else numbers

@@ -53,7 +53,7 @@ def read_report(
             raise ValueError("another format")
         require(report)
     except (ValueError, KeyError) as error:
-        raise CheckpointError(f"{path} is no report that this version wrote: {again}") from error
+        raise CheckpointError(f"{path} is not a report that this version wrote: {again}") from error
     if checksum_of_weights(folder) != report.weights:
         raise CheckpointError(f"{path} was measured on other weights: {again}")
     return report

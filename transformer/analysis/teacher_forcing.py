@@ -98,13 +98,13 @@ def measure_layers(
     progress: Progress | None = None,
 ) -> dict[Kind, AnyFloats]:
     """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each."""
-    step = counted(progress, sum(model.config.stack(kind).N for kind in kinds))
+    step = count_steps(progress, sum(model.config.stack(kind).N for kind in kinds))
     names = {name for kind in kinds for name in measure.points(model, kind)}
     _, cache = values_at(model, forced_pair(model, trace), names)
-    return {kind: stacked(measure.layers(model, cache, kind), step) for kind in kinds}
+    return {kind: stack_layers(measure.layers(model, cache, kind), step) for kind in kinds}
 
 
-def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloats:
+def stack_layers(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloats:
     """Stack the values of each layer, and count each as it comes."""
     values = []
     for layer in layers:
@@ -113,7 +113,7 @@ def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloats:
     return to_array(torch.stack(values))
 
 
-def counted(progress: Progress | None, steps: int) -> Callable[[], None]:
+def count_steps(progress: Progress | None, steps: int) -> Callable[[], None]:
     """Return a function that counts one of so many steps."""
     done = count(1)
     return lambda: progress(next(done), steps) if progress else None
@@ -131,8 +131,8 @@ def _require_fitting(pieces: tuple[tokenizer.Piece, ...], side: str, vocab_size:
     for position, piece in enumerate(pieces, start=1):
         if not 0 <= piece.id < vocab_size or piece.id == PAD:
             raise errors.InputError(
-                f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
-                f"piece of this model: trace the sentence with this model."
+                f"Piece {position} of the {side} of this trace has the id {piece.id}, which is not "
+                f"a piece of this model: trace the sentence with this model."
             )
 
 

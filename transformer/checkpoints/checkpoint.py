@@ -99,7 +99,8 @@ def folder_kind(extra: Collection[str] = ()) -> atomic.FolderKind:
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
     """
-    return atomic.FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
+    read = partial(_replaced_checksums, names={*REQUIRED, *extra})
+    return atomic.FolderKind("a checkpoint", read)
 
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
@@ -171,7 +172,7 @@ class _Reader:
         for name in checksums:
             if name in (".", "..", "") or {"/", os.sep} & set(name):
                 raise CheckpointError(
-                    f"{self.folder / MANIFEST} lists {quoted(name)}, which is no file of the "
+                    f"{self.folder / MANIFEST} lists {quoted(name)}, which is not a file of the "
                     f"folder: copy the folder again."
                 )
         self.checksums: dict[str, str] = checksums
@@ -193,7 +194,7 @@ class _Reader:
             try:
                 return reading.read_bytes(path, at_most)
             except FileNotFoundError as error:
-                missing = f"{self.folder} is no checkpoint folder: {name} is missing."
+                missing = f"{self.folder} is not a checkpoint folder: {name} is missing."
                 raise CheckpointError(advice(self.folder, missing)) from error
 
 

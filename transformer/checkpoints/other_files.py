@@ -16,7 +16,7 @@ _ORIGINAL = "give the folder with model.safetensors that it is made from"
 _KINDS = (
     ("PREPARED.json", "prepared text", "give a model that was trained on it"),
     ("adapter_*", "a LoRA adapter", "merge it with merge_and_unload of peft, and save that model"),
-    ("EXPORT.json", "an export", "add --engine ctranslate2, or give what it was exported from"),
+    ("EXPORT.json", "an export", "give what it was exported from"),
     ("model.bin", "a model for CTranslate2", _ORIGINAL),
     ("*.npz", "of Marian, or a trace", "convert_marian_to_pytorch of transformers 4 converts it"),
     ("*.onnx onnx", "an ONNX model", _ORIGINAL),
@@ -30,7 +30,7 @@ _KINDS = (
 
 
 def advice(path: Path, otherwise: str) -> str:
-    """Return a sentence on what a path is that is no model; `otherwise` if that is unknown."""
+    """Return a sentence on what a path is that is not a model; `otherwise` if that is unknown."""
     with suppress(OSError):  # of what may not be looked at
         return (_describe(path) if path.exists() else _describe_missing(path)) or otherwise
     return otherwise

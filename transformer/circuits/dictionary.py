@@ -21,7 +21,7 @@ from transformer.analysis.teacher_forcing import Progress, to_array
 from transformer.arrays import AnyFloats, Bools, Floats, Ints
 from transformer.attention import MultiHeadAttention, split_heads
 from transformer.circuits.stream import norm_of, query_stream, sublayers
-from transformer.circuits.writing import centred, copying_scores
+from transformer.circuits.writing import centre_logits, copying_scores
 from transformer.corpus import resampling
 from transformer.corpus.measured import MeasuredLines, places_table
 from transformer.corpus.measuring import trace_of
@@ -92,7 +92,8 @@ def read_dictionary(
     for sublayer in sublayers(model, stack)[end:]:
         written = (written - written.mean(-1, keepdim=True)) * norm_of(model, sublayer).weight
     parts = [
-        centred(part @ model.projection.T).topk(entries) for part in written.split(PIECES_AT_ONCE)
+        centre_logits(part @ model.projection.T).topk(entries)
+        for part in written.split(PIECES_AT_ONCE)
     ]
     values, indices = (torch.cat(parts) for parts in zip(*parts, strict=True))
     return indices.cpu().numpy(), to_array(values)

@@ -208,7 +208,7 @@ class PatchedEdges:
 
 
 def strongest_edges(attributed: Mapping[Edge, float], count: int = STRONGEST) -> dict[Edge, float]:
-    """Select the edges with the largest attribution of either sign; one of 0 is no edge."""
+    """Select the edges with the largest attribution of either sign; one of 0 is not an edge."""
     ordered = sorted(filter(attributed.__getitem__, attributed), key=lambda e: -abs(attributed[e]))
     return {edge: attributed[edge] for edge in ordered[:count]}
 
@@ -220,6 +220,23 @@ def random_edges(
     others = [edge for edge in attributed if edge not in chosen]
     count = min(len(chosen), len(others))
     return [others[n] for n in np.random.default_rng(seed).permutation(len(others))[:count]]
+
+
+def patch_edges(
+    model: Transformer,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> PatchedEdges:
+    """Patch the strongest edges between the written piece of a step and another one.
+
+    With a seed, patch as many random ones, too; see `patch_strongest`.
+    """
+    circuit = Circuit(model, trace, step, other)
+    return patch_strongest(circuit, seed=seed, progress=progress)
 
 
 def patch_strongest(

@@ -41,7 +41,6 @@ class SplitScores:
     values: AnyFloats  # `[key, query writer, key writer]`, which sum to `scores`
     scores: AnyFloats  # `[key]`, before the softmax
 
-    @property
     def difference(self) -> AnyFloats:
         """`[query writer, key writer]`: why the first key and not the second, or the mean."""
         apart: AnyFloats = self.values[0] - self.values[1]

@@ -128,7 +128,9 @@ def stream_of(
             written = torch.einsum("hpv,dhv->hpd", z, W_O)
             parts[BIASES] += added - written.sum(0)
         norm = norm_of(model, sublayer)
-        parts = linearised(norm, at(f"{sublayer.name}_norm.hook_sum"), torch.cat((parts, written)))
+        parts = linearise_norm(
+            norm, at(f"{sublayer.name}_norm.hook_sum"), torch.cat((parts, written))
+        )
         parts[BIASES] += norm.bias
     return Stream(tuple(writers), parts.detach())
 
@@ -140,10 +142,10 @@ def norm_of(model: Transformer, sublayer: Sublayer) -> nn.LayerNorm:
     return norm
 
 
-def linearised(norm: nn.LayerNorm, added: Tensor, parts: Tensor) -> Tensor:
+def linearise_norm(norm: nn.LayerNorm, added: Tensor, parts: Tensor) -> Tensor:
     """Carry parts, `[..., position, d_model]`, through a norm whose deviation is that of `added`.
 
-    The norm's own bias is no part of the result.
+    The norm's own bias is not part of the result.
     """
     deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
     return (parts - parts.mean(-1, keepdim=True)) * (norm.weight / deviation)

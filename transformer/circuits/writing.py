@@ -14,7 +14,7 @@ from transformer.analysis.lenses.decomposition import head_W_O
 from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
 from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
-from transformer.circuits.stream import linearised, norm_of, query_stream, sublayers
+from transformer.circuits.stream import linearise_norm, norm_of, query_stream, sublayers
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
@@ -44,8 +44,8 @@ def written_logits(
     written = values[keys] @ head_W_O(model, kind, layer)[:, number].T
     for sublayer in after:
         added = cache[f"{sublayer.name}_norm.hook_sum"][0, query]
-        written = linearised(norm_of(model, sublayer), added, written)
-    return to_array(centred(written @ _table(model, stack).T))
+        written = linearise_norm(norm_of(model, sublayer), added, written)
+    return to_array(centre_logits(written @ _table(model, stack).T))
 
 
 def copying_score(model: Transformer, head: Head) -> float:
@@ -95,6 +95,6 @@ def _table(model: Transformer, stack: str) -> Tensor:
     return model.shared_embedding if model.source_embedding is None else model.source_embedding
 
 
-def centred(logits: Tensor) -> Tensor:
+def centre_logits(logits: Tensor) -> Tensor:
     """Subtract the mean over the vocabulary, which changes no probability."""
     return logits - logits.mean(-1, keepdim=True)

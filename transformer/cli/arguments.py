@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         options = given[: given.index("--")] if "--" in given else given
         for word in options:
             if _NO_VALUE.fullmatch(word):
-                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
+                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is not a value")
         try:
             return super().parse_known_args(given, namespace)
         except OSError as error:  # of a path that the system does not take
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
         text = self.format_help()
-        if status := command.guarded(self.prog, lambda: print(text, end="", file=file)):
+        if status := command.run_guarded(self.prog, lambda: print(text, end="", file=file)):
             self.exit(status)
 
     def error(self, message: str) -> NoReturn:

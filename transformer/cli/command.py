@@ -42,10 +42,10 @@ def run(name: str, body: Callable[[], int | None]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     with _interruptible():
-        return guarded(name, body)
+        return run_guarded(name, body)
 
 
-def guarded(name: str, body: Callable[[], int | None]) -> int:
+def run_guarded(name: str, body: Callable[[], int | None]) -> int:
     """Run a body as `run` does, with the encoding and the signals as they are."""
     token = _signature.set(name)
     try:

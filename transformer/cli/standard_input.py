@@ -53,7 +53,7 @@ def named_lines(name: str, max_characters: int) -> Iterator[str]:
 
 
 def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
-    """Yield lines; a byte that is no UTF-8 and a line that is too long stay such, to be refused."""
+    """Yield lines; leave bytes that are not UTF-8, and lines that are too long, to be refused."""
     most_bytes = 4 * (max_characters + 1)
     start, number = b"", 0
     while line := file.readline(most_bytes):

@@ -26,7 +26,7 @@ def require_home() -> None:
     try:
         Path.home()
     except RuntimeError:  # a user without an entry, as in a container
-        os.environ["HOME"] = "/nonexistent"  # what can be written by others is no home
+        os.environ["HOME"] = "/nonexistent"  # what can be written by others is not a home
 
 
 def _stop(*_: object) -> None:

@@ -10,6 +10,7 @@ from sacrebleu.significance import PairedTest
 
 from transformer.analysis.stored import Figure
 from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.removal import LinesWithout
 from transformer.corpus.resampling import RESAMPLES, mean_interval, resampled_weights
 from transformer.errors import InputError
 
@@ -88,6 +89,16 @@ class QualityChange(NamedTuple):
     before: Figure  # of the first system, with its interval
     after: Figure  # of the second one
     p: float  # of the hypothesis that both are as good, by paired bootstrap
+
+
+def quality_without(lines: MeasuredLines, without: LinesWithout) -> Mapping[str, QualityChange]:
+    """Compare the translations of lines that have a reference, before and without some heads."""
+    rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
+    return quality_changes(
+        [lines.pairs[row].target for row in rows],
+        [without.translations[row] for row in rows],
+        [lines.pairs[row].reference for row in rows],
+    )
 
 
 def quality_changes(

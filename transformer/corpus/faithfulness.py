@@ -6,7 +6,6 @@ Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was
 the model decided.
 """
 
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -79,7 +78,7 @@ def random_erasing(
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
-    """List the positions of the pieces of each source word; a special token is no word."""
+    """List the positions of the pieces of each source word; a special token is not a word."""
     words: dict[int, list[int]] = {}
     for position, piece in enumerate(trace.source_pieces):
         if piece.text not in trace.special.tokens:
@@ -189,13 +188,10 @@ def _log_probs_without(
 
 
 @check_choices
-def uniform_changes(
-    model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
-) -> Floats:
+def uniform_changes(model: Transformer, trace: AttentionTrace, kind: Kind) -> Floats:
     """Measure the change of log P of each written piece with uniform weights, `[target]`."""
     places = [place for place in all_heads(model.config) if place.kind == kind]
-    chosen = [place for place in places if layers is None or place.layer in layers]
-    with removed(model, [Removal(*place, "uniform") for place in chosen]):
+    with removed(model, [Removal(*place, "uniform") for place in places]):
         return _log_probs(model, trace) - trace.log_probs
 
 
@@ -203,13 +199,10 @@ def permuted_changes(
     model: Transformer,
     trace: AttentionTrace,
     kind: Kind,
-    layers: Sequence[int] | None = None,
     *,
     seed: int = 0,
 ) -> Floats:
     """Measure the mean change of log P over random orders of each row's weights, `[target]`."""
-    points = model.attention_points(kind, "attn_scores")
-    chosen = points if layers is None else [points[layer] for layer in layers]
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:
@@ -218,7 +211,7 @@ def permuted_changes(
         order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
-    with model.hooks(dict.fromkeys(chosen, permute)):
+    with model.hooks(dict.fromkeys(model.attention_points(kind, "attn_scores"), permute)):
         log_probs = [_log_probs(model, trace) for _ in range(PERMUTATIONS)]
     return np.mean(log_probs, axis=0) - trace.log_probs
 

@@ -81,6 +81,26 @@ def measure_lines(
     )
 
 
+def remeasure_lines(
+    translator: Translator,
+    lines: measured.MeasuredLines,
+    *,
+    progress: passes.Progress = lambda _done, _total, _now: None,
+) -> measured.MeasuredLines:
+    """Measure the same lines with another model, under their numbers and without costs."""
+    texts = {pair.number: pair.source for pair in lines.pairs}
+    # a line that was left out stays empty
+    numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
+    return measure_lines(translator, numbered, costs=False, progress=progress)
+
+
+def trace_lines(
+    translator: Translator, lines: measured.MeasuredLines, rows: Sequence[int]
+) -> list[AttentionTrace]:
+    """Trace some of the lines with their translations."""
+    return [trace_of(translator, lines.pairs[row]) for row in rows]
+
+
 def read_pairs(
     translator: Translator,
     lines: Sequence[str],
@@ -270,7 +290,7 @@ def piece_counts(translator: Translator, pairs: Sequence[measured.LinePair]) -> 
 
 @choices.check_choices
 def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
-    """Return how often the lines have the token of each column; `<s>` is no word."""
+    """Return how often the lines have the token of each column; `<s>` is not a word."""
     if kind == "decoder_self":
         return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
     return [counts[piece.text] for piece in trace.source_pieces]

@@ -48,7 +48,8 @@ class LinesWithout:
 class RemovalSummary:
     """Costs of the removal of some heads."""
 
-    change: resampling.Interval  # of log P per subword
+    changes: Floats  # of log P per subword, `[sentence]`
+    change: resampling.Interval  # their mean over all subwords
     p: float  # of the hypothesis that nothing changes, by exchanging signs
     control_changes: Floats  # per subword of each random set, `[control]`
     control_p: float  # share of the random sets that cost as much, the removed one among them
@@ -112,11 +113,13 @@ def summarise_removal(lines: MeasuredLines, without: LinesWithout) -> RemovalSum
     weights = resampling.resampled_weights(len(lines), seed=0)
     subwords = lines.subwords
     controls = without.control_changes.sum(1) / subwords.sum()
-    change = resampling.mean_interval(without.changes / subwords, weights, subwords)
+    changes = without.changes / subwords
+    change = resampling.mean_interval(changes, weights, subwords)
     before = [pair.target for pair in lines.pairs]
     differs = np.array([new != old for new, old in zip(without.translations, before, strict=True)])
     lost, won = word_changes(before, without.translations)
     return RemovalSummary(
+        changes=changes,
         change=change,
         p=float(resampling.permutation_p(without.changes, seed=0)),
         control_changes=controls,

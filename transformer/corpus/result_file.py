@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ MAX_NUMBER = 10**6  # number of a line, at most
 MEASURED_AGAIN = 3  # lines that are scored once more when a file is read
 NATS = 0.01  # difference per subword up to which a line that is scored again is the same
 
-DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
+DAMAGED = "This is not a file of measured lines, or a part of it is missing: write it again."
 
 
 class LineText(NamedTuple):
@@ -102,6 +103,13 @@ def from_bytes(content: bytes, translator: Translator) -> measured.MeasuredLines
                 f"and {scored:.3f} by this model: measure the lines again."
             )
     return lines
+
+
+def read_lines(path: Path, translator: Translator) -> measured.MeasuredLines:
+    """Read a file of measured lines of this model; see `from_bytes`."""
+    with errors.reading(path, errors.InputError):
+        content = reading.read_bytes(path, MAX_BYTES)
+    return from_bytes(content, translator)
 
 
 def read_unchecked(content: bytes) -> measured.MeasuredLines:

@@ -72,7 +72,7 @@ class ResidualNorm:
     """LayerNorm(x + Sublayer(x)), where a product ends the sub-layer."""
 
     def __init__(self, linear: nn.Linear, add_and_norm: AddAndNorm) -> None:
-        self.linear = fused(linear)
+        self.linear = fuse_linears(linear)
         norm = add_and_norm.norm
         self.shape, self.eps = norm.normalized_shape, norm.eps
         self.weight, self.bias = norm.weight, norm.bias
@@ -90,7 +90,7 @@ class SelfAttention:
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h
         W_Q, W_K, W_V = attention.W_Q, attention.W_K, attention.W_V
-        self.QKV = fused(W_Q, W_K, W_V)
+        self.QKV = fuse_linears(W_Q, W_K, W_V)
         self.widths = (W_Q.out_features, W_K.out_features, W_V.out_features)
         self.output_add_norm = ResidualNorm(attention.W_O, norm)
 
@@ -100,7 +100,7 @@ class CrossAttention:
 
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h
-        self.Q, self.KV = fused(attention.W_Q), fused(attention.W_K, attention.W_V)
+        self.Q, self.KV = fuse_linears(attention.W_Q), fuse_linears(attention.W_K, attention.W_V)
         self.widths = (attention.W_K.out_features, attention.W_V.out_features)
         self.output_add_norm = ResidualNorm(attention.W_O, norm)
 
@@ -180,7 +180,7 @@ def search_weights(model: Transformer) -> SearchWeights:
     return known.weights
 
 
-def fused(*modules: nn.Linear) -> Linear:
+def fuse_linears(*modules: nn.Linear) -> Linear:
     """Join several projections of the same input."""
     if len(modules) == 1:
         return Linear(modules[0].weight, modules[0].bias)

@@ -35,7 +35,7 @@ _NEW, _OLD = "new", "old"
 class FolderKind:
     """A kind of folder that this program writes, and may replace."""
 
-    name: str  # the noun for errors, such as `checkpoint`
+    name: str  # the noun for errors with its article, such as `a checkpoint`
     # reads from such a folder the SHA-256 of each file that was written there, by name, or None
     # where any content may be replaced; it may raise on any other folder
     checksums: Callable[[Path], Mapping[str, str | None]]
@@ -52,7 +52,7 @@ def refusal(folder: Path, kind: FolderKind) -> str:
     """
     if not os.path.lexists(folder):
         return ""
-    foreign = f"{folder} is there and is no {kind.name}: choose another folder."
+    foreign = f"{folder} is there and is not {kind.name}: choose another folder."
     if folder.is_symlink() or not folder.is_dir():
         return foreign
     names = sorted(path.name for path in folder.iterdir())

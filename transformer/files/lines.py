@@ -30,7 +30,7 @@ def cut_lines(content: bytes) -> list[str]:
     """Return whole lines of UTF-8 without their ends.
 
     Raises:
-        UnicodeDecodeError: if they are no UTF-8; its `object` has line feeds as the only ends.
+        UnicodeDecodeError: if they are not UTF-8; its `object` has line feeds as the only ends.
     """
     text = with_line_feeds(content).decode("utf-8")
     # not splitlines(): it also cuts at characters inside sentences
@@ -45,7 +45,7 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
         except UnicodeDecodeError as error:
             place = f"Byte {error.start + 1:,} of the file"
             raise InputError(
-                f"{place} is no part of a UTF-16 text: save the file as UTF-8."
+                f"{place} is not part of a UTF-16 text: save the file as UTF-8."
             ) from error
     if sentence := refusal(data, "The file", wide=True):
         raise InputError(sentence)

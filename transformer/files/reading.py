@@ -17,8 +17,8 @@ POINTER_ADVICE = "is a pointer of Git LFS and not the file itself; run git lfs p
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """Read the content of a regular file of at most so many bytes, or raise OSError as `opened`."""
-    with opened(path, at_most) as (file, size):
+    """Read a regular file of at most so many bytes, or raise OSError as `open_bounded`."""
+    with open_bounded(path, at_most) as (file, size):
         content = file.read(size + 1)
         if len(content) != size:
             raise OSError(errno.EIO, "its size changed while it was read", str(path))
@@ -26,19 +26,19 @@ def read_bytes(path: Path, at_most: int) -> bytes:
 
 
 def sha256_of(path: Path, at_most: int) -> str:
-    """Compute the checksum of a regular file, not held in memory, or raise OSError as `opened`."""
-    with opened(path, at_most) as (file, _):
+    """Compute the checksum of a file, not held in memory, or raise OSError as `open_bounded`."""
+    with open_bounded(path, at_most) as (file, _):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
+def open_bounded(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
     """Open a regular file; yield it with its size in bytes. A context manager.
 
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.
 
     Raises:
-        OSError: if it cannot be opened, is no regular file or has more than `at_most` bytes; its
+        OSError: if it cannot be opened, is not a regular file or has more than `at_most` bytes; its
             `strerror` says so.
     """
     try:
@@ -65,4 +65,4 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file, but a pipe or a device", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file, but a pipe or a device", str(path))

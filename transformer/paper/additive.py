@@ -1,10 +1,11 @@
 """Additive attention beside dot-product attention (§3.2.1; Bahdanau et al. 2015)."""
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from transformer.arrays import Floats, Ints
+from transformer.arrays import AnyFloats, Bools, Floats
 from transformer.paper.scaling import softmax, softmax_gradient
 
 DOT, UNSCALED, ADDITIVE = "dot-product, ÷ √dₖ", "dot-product, no scale", "additive"
@@ -37,13 +38,26 @@ def dot_product_scores(q: Floats, k: Floats, weights: AdditiveWeights) -> Floats
     return (q @ weights.W_q) @ (k @ weights.W_k).T * q.shape[-1] ** -0.5
 
 
+def random_weights(
+    scores: Callable[[Floats, Floats, AdditiveWeights], Floats],
+    q: AnyFloats,
+    k: AnyFloats,
+    seen: Bools,
+    seed: int,
+) -> Floats:
+    """Compute the weights of scores by random projections where seen, `[query, key]`."""
+    drawn = draw_weights(q.shape[-1], seed)
+    exact = scores(q.astype(np.float64), k.astype(np.float64), drawn)
+    return softmax(np.where(seen, exact, -np.inf))
+
+
 def gradients_over_width(
-    widths: Ints, queries: int = 32, keys: int = 16, seed: int = 0
+    widths: Sequence[int], queries: int = 32, keys: int = 16, seed: int = 0
 ) -> dict[str, Floats]:
     """Measure the mean norm of the softmax's gradient for components from N(0, 1), `[width]`."""
     draw = np.random.default_rng(seed)
     norms: dict[str, list[float]] = {DOT: [], UNSCALED: [], ADDITIVE: []}
-    for width in map(int, widths):
+    for width in widths:
         q, k = draw.standard_normal((queries, width)), draw.standard_normal((keys, width))
         dots, added = q @ k.T, additive_scores(q, k, draw_weights(width, seed))
         for name, scores in ((DOT, dots * width**-0.5), (UNSCALED, dots), (ADDITIVE, added)):

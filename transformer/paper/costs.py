@@ -1,7 +1,8 @@
 """Costs: the parameters of each part of a model, and the work and memory of a layer (Table 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ from torch import nn
 from transformer.arrays import Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
+
+T = TypeVar("T")
 
 EMBEDDING = "embedding and projection"
 POSITIONS = "learned positions"
@@ -165,6 +168,13 @@ def multiplications(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     if layer in (SELF_ATTENTION, RESTRICTED):  # the scores, and the sum of the values
         return 4 * n * sizes.d**2 + 2 * work(layer, n, sizes)
     return work(layer, n, sizes) * (8 if layer == RECURRENT else 1)
+
+
+def by_layer(
+    function: Callable[..., T], *values: Any, layers: Sequence[str] = LAYERS
+) -> dict[str, T]:
+    """Return `function(layer, *values)` of each layer."""
+    return {layer: function(layer, *values) for layer in layers}
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:

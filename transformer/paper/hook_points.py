@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from transformer.analysis.teacher_forcing import ForcedPair, values_at
+from transformer.arrays import Singles
 from transformer.model import Transformer
 
 _HEADS = ("batch", "head")
@@ -44,6 +46,12 @@ def layer_points(model: Transformer, layers: Mapping[str, int]) -> dict[str, lis
             continue
         boxes.setdefault(f"{stack}.{inner[-1]}", []).append(point)
     return boxes
+
+
+def value_at(model: Transformer, pair: ForcedPair, point: str) -> Singles:
+    """Run the model once over a sentence pair; return the value at a hook point."""
+    value: Singles = values_at(model, pair, (point,))[1][point].detach().cpu().numpy()
+    return value
 
 
 def example_edit(point: str, head: int) -> str:

@@ -65,7 +65,7 @@ def labels(batch: TraceBatch, kind: kinds.Kind) -> list[trace.Labels]:
 
 @choices.check_choices
 def real_queries(batch: TraceBatch, kind: kinds.Kind) -> Bools:
-    """Mark the queries that are no padding, whose output is used, `[sentence, query]`."""
+    """Mark the queries that are not padding, whose output is used, `[sentence, query]`."""
     tokens = batch.source if kind == "encoder_self" else batch.target
     return masks.padding_mask(tokens)[:, 0, 0].numpy()
 

@@ -3,8 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from transformer.arrays import AnyFloats, Floats
+from transformer.analysis.sinks import are_sinks
+from transformer.arrays import Floats
 from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
+from transformer.trace import AttentionTrace
 
 CONTIGUOUS = "convolutional, contiguous kernels"
 """A stack of convolutions without dilation; `CONVOLUTIONAL` is dilated, as in Table 1."""
@@ -59,12 +61,12 @@ def longest_path(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     return np.fmax(steps, 1)  # where n is 1, too, which is 0 / 0 for a kernel of 1
 
 
-def farthest_look(weights: AnyFloats, sinks: npt.ArrayLike) -> tuple[int, int, int, int] | None:
-    """Find where a head, `[layer, head, query, key]`, gives half of a row or more to the farthest.
+def farthest_look(trace: AttentionTrace) -> tuple[int, int, int, int] | None:
+    """Find where a head of the encoder gives half of a row or more to the farthest word.
 
-    Tokens that are `sinks`, True in `[token]`, count neither as query nor as key.
+    Returns layer, head, query and key; sinks count neither as query nor as key.
     """
-    counted = ~np.asarray(sinks, dtype=bool)
+    counted, weights = ~are_sinks(trace.source_tokens, trace.special), trace.encoder_self
     strong = np.argwhere((weights >= 0.5) & counted[:, None] & counted)
     distances = np.abs(strong[:, 2] - strong[:, 3])
     if not distances.any():

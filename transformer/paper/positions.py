@@ -151,7 +151,7 @@ class Edit:
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
 
-def joined(sentences: Sequence[str]) -> str:
+def join_sentences(sentences: Sequence[str]) -> str:
     """Join sentences with commas into a long one."""
     first, *others = (sentence.rstrip(".!? ") for sentence in sentences)
     return ", ".join([first, *(other[:1].lower() + other[1:] for other in others)]) + "."
@@ -208,7 +208,7 @@ def long_pair(translator: Translator, source: Path, target: Path, most: int) -> 
     tokenizers = translator.tokenizer, translator.target_tokenizer
     longest = translator.model.config.max_length - 1  # without </s>, or <s>
     for count in range(len(lines[0]), 0, -1):
-        texts = [joined(side[:count]) for side in lines]
+        texts = [join_sentences(side[:count]) for side in lines]
         pairs = zip(tokenizers, texts, strict=True)
         if all(len(tokenizer.pieces(text)) <= longest for tokenizer, text in pairs):
             break

@@ -1,6 +1,7 @@
 """The scale of q·k: saturation, its gradient, and why the variance grows (§3.2.1)."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -9,9 +10,9 @@ from torch import Tensor
 from transformer import choices, hooks
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
-from transformer.arrays import Floats, Ints
-from transformer.config import TransformerConfig
+from transformer.arrays import AnyFloats, Bools, Floats
 from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
 
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
@@ -37,20 +38,21 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
     return hook
 
 
-def rescaled(
-    config: TransformerConfig, scale: Scale, place: Head | None = None
+def rescale_scores(
+    model: Transformer, scale: Scale, place: Head | None = None
 ) -> dict[str, hooks.Hook]:
     """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
 
     def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
-        d_k = config.stack(kind).d_k
+        d_k = model.config.stack(kind).d_k
         by = factor(scale, d_k) * math.sqrt(d_k)
         return f"{attention_name(kind, layer)}.hook_attn_scores", rescale(by, head)
 
     if place is not None:
         return dict([edit(*place)])
-    return dict(edit(kind, layer) for kind in KINDS for layer in range(config.stack(kind).N))
+    stacks = {kind: model.config.stack(kind) for kind in KINDS}
+    return dict(edit(kind, layer) for kind in KINDS for layer in range(stacks[kind].N))
 
 
 def softmax(scores: Floats) -> Floats:
@@ -82,12 +84,19 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
     )
 
 
-def dot_variance(q: Floats, k: Floats) -> Floats:
+def dot_products(q: AnyFloats, k: AnyFloats, query: int, seen: Bools) -> Floats:
+    """Compute q · k of one query and each key that it sees, `[key]`; `seen` is `[query, key]`."""
+    dots: Floats = k.astype(np.float64) @ q[query].astype(np.float64)
+    return dots[seen[query]]
+
+
+def dot_variance(q: AnyFloats, k: AnyFloats) -> Floats:
     """Measure how the variance of q·k over all pairs grows with the width m, `[m]` from 1 to d_k.
 
     For independent components of mean 0 and variance 1 it is the width itself (footnote of §3.2.1).
     `q` is `[query, d_k]`, and `k` is `[key, d_k]`.
     """
+    q, k = q.astype(np.float64), k.astype(np.float64)
     mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
     cov_q, cov_k = (np.atleast_2d(np.cov(x, rowvar=False, bias=True)) for x in (q, k))  # [d_k, d_k]
     # covariance over all pairs of the products q_a k_a and q_b k_b, without an array of all pairs
@@ -96,11 +105,11 @@ def dot_variance(q: Floats, k: Floats) -> Floats:
     return variance
 
 
-def gaussian_dot_variance(widths: Ints) -> Floats:
+def gaussian_dot_variance(widths: Sequence[int]) -> Floats:
     """Measure the variance of q·k for components that are drawn from N(0, 1), `[width]`."""
     draw = np.random.default_rng(0)
     variances = []
     for width in widths:
-        q, k = draw.standard_normal((2, 4096, int(width)))
+        q, k = draw.standard_normal((2, 4096, width))
         variances.append((q * k).sum(-1).var())
     return np.array(variances)

@@ -154,7 +154,7 @@ class Tokenizer:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """The text of each piece with its spaces; a special piece as one that is no word."""
+        """The text of each piece with its spaces; a special piece as one that is not a word."""
         ids = list(range(self.vocab_size))
         return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
 
@@ -185,7 +185,7 @@ def read_processor(model: bytes) -> SentencePieceProcessor | None:
 def unknown_piece(text: str) -> InputError:
     """Return the error on a piece that the vocabulary does not have."""
     return InputError(
-        f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "
+        f"“{text}” is not a piece of this model's vocabulary: give pieces as the tokenizer writes "
         f"them, a leading space as {WORD_START}."
     )
 

@@ -10,7 +10,7 @@ from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
-NO_ID = -1  # id of a piece that is no row of an embedding of ours
+NO_ID = -1  # id of a piece that is not a row of an embedding of ours
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
@@ -54,7 +54,7 @@ def require_whole_characters(text: str, name: str) -> None:
         )
 
 
-def numbered(count: int) -> tuple[Piece, ...]:
+def number_positions(count: int) -> tuple[Piece, ...]:
     """Make pieces for positions without tokens, such as frames of sound, counted from 1."""
     return tuple(Piece(NO_ID, str(n + 1), n) for n in range(count))
 
@@ -94,7 +94,7 @@ def pieces_of(
     return tuple(Piece(NO_ID, *piece) for piece in zip(texts, words, strict=True))
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_pieces(texts: Iterable[str]) -> str:
     """Join the pieces of a word or a text: spaces as spaces, bytes as their characters."""
     text = "".join(texts).replace(WORD_START, " ")
     return _BYTES.sub(_decoded, text) if "<0x" in text else text
@@ -108,7 +108,7 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
         if not is_special:
             words = groupby(run, key=lambda piece: piece.word)
             texts = ("".join(piece.text for piece in word) for _, word in words)
-            parts.append(joined([(" " if whole_words else "").join(texts)]).strip())
+            parts.append(join_pieces([(" " if whole_words else "").join(texts)]).strip())
     return " | ".join(part for part in parts if part)
 
 

@@ -80,7 +80,7 @@ def fields_of_arrays(
         sources = external_tokens.pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
         both = (*layers.get("encoder_self", ()), *layers.get("cross", ()))
-        sources = external_tokens.numbered(both[0].shape[2] if both else 0)
+        sources = external_tokens.number_positions(both[0].shape[2] if both else 0)
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(layers, sources, targets, decoders)
     if options.normalized:
@@ -205,8 +205,8 @@ def as_array(given: Any, name: str) -> Singles:
                 array = values.astype(np.float32, copy=False)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # or a RecursionError
         raise InputError(
-            f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
-            f"in rows of equal length."
+            f"The {name} is not an array of numbers: give NumPy or torch arrays, or lists of "
+            f"numbers in rows of equal length."
         ) from error
     return array
 

@@ -134,7 +134,7 @@ def _require_consistent(trace: TraceFields) -> None:
 
 def _require_numbers(array: Singles, name: str) -> None:
     if array.dtype != np.float32 or not np.isfinite(array).all():
-        raise ValueError(f"{name} is {array.dtype}, or holds what is no number")
+        raise ValueError(f"{name} is {array.dtype}, or holds what is not a number")
 
 
 def _rows(pieces: Sequence[Piece]) -> list[list[Any]]:
@@ -164,11 +164,11 @@ def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str
     """Read the named arrays, unpacked; `max_bytes` bounds the file, and all arrays together.
 
     Raises:
-        OSError: if the file cannot be read, is no regular file or is larger.
+        OSError: if the file cannot be read, is not a regular file or is larger.
         TooLargeError: if it unpacks to more than `max_bytes`.
         ValueError: if it is damaged or holds other arrays; or another error of NumPy or zipfile.
     """
-    with reading.opened(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
+    with reading.open_bounded(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
         members = {name: archive.getinfo(f"{name}.npy") for name in names}
         # zipfile unpacks no more of a member than its entry says
         size = sum(member.file_size for member in members.values())

@@ -77,9 +77,6 @@ class LoadedModel:
         """Characters of the longest text that is read at all."""
         return self.reader.max_characters
 
-    def require_weights(self) -> None:
-        """Raise InputError if there are no weights to trace or score a translation with."""
-
     def require_finite(self, values: Iterable[float]) -> None:
         """Raise an error unless all values are finite: finite weights may be too large."""
         if not all(map(math.isfinite, values)):
@@ -122,7 +119,7 @@ class LoadedModel:
         if best is not None and self.domain is not None and not mistaken:
             if settings is not None:
                 warnings.append(self._notice_of_copied_words(text, best))
-            # what the user forced or forbade is no choice of the model
+            # what the user forced or forbade is not a choice of the model
             steered = settings or SearchSettings()
             forced = 0
             if steered.prefix:

@@ -180,12 +180,13 @@ class JobQueue:
             self._advance()
 
     def ahead(self, job: Job) -> int:
-        """Return how many jobs come before one that waits."""
+        """Return how many jobs come before one that waits; a cancelled one is about to end."""
         with self._lock:
             self._sweep()
             if job not in self._waiting:
                 return 0
-            return self._in_turns().index(job) + len(self._running)
+            running = sum(other.is_active for other in self._running)
+            return self._in_turns().index(job) + running
 
     def count(self, state: State) -> int:
         """Return how many jobs wait, or run."""

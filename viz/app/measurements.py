@@ -1,6 +1,7 @@
 """Measured times and memory of layers, written by `python -m benchmarks` into a file of assets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -8,6 +9,7 @@ import streamlit as st
 from transformer.files import installed
 from transformer.files.documents import parse_json
 from viz.app.chrome import charts
+from viz.app.view import compute, figure, part
 from viz.figures.growth import growth_chart
 
 FOLDER = installed.ASSETS
@@ -23,10 +25,10 @@ class Measurement(NamedTuple):
     about: str  # a sentence on how and where it was measured
 
 
-def read(name: str, *sizes: str) -> Measurement | None:
-    """Read the file that a benchmark of this name writes; None after saying that it is missing."""
+def read_measurement(file: Path, sizes: Sequence[str]) -> Measurement | None:
+    """Read the file that a benchmark writes; None if it is missing or is not such a file."""
     try:
-        content = parse_json((FOLDER / f"{name}.json").read_text("utf-8"))
+        content = parse_json(file.read_text("utf-8"))
         layers = content["layers"].items()
         curves = {
             field: {
@@ -39,15 +41,24 @@ def read(name: str, *sizes: str) -> Measurement | None:
         numbers = tuple(int(content[size]) for size in sizes)
         return Measurement(curves, numbers, f"{about}: {content['machine']}.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def measured(name: str, *sizes: str) -> Measurement | None:
+    """Return what the benchmark of a name has measured; None after saying that it is missing."""
+    result = compute("measured", read_measurement, FOLDER / f"{name}.json", sizes)
+    if result is None:
         st.text(
             f"There is no measurement in assets/{name}.json: run python -m benchmarks {name}, then "
             "reload this page."
         )
-        return None
+    return result
 
 
 def draw(measurement: Measurement, field: str) -> None:
     """Draw what was measured as dots."""
-    title, curves = FIELDS[field][0], measurement.curves[field]
-    chart = growth_chart(curves, quantity=title, dots=True)
-    charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
+    title, curves = FIELDS[field][0], part(field, measurement.curves, field)
+    charts.altair_chart(
+        figure(f"{field}_chart", growth_chart, curves, quantity=title, dots=True),
+        alt=f"{title} over the length of the sequence, as measured.",
+    )

@@ -16,8 +16,8 @@ from viz.app.chrome.problems import without_paths
 
 ROWS = ASSETS / "rows"  # a folder for each row, with `config.json` and `run.jsonl`
 
-# what a row of Table 3 is about; the vocabulary and the longest sentence are no part of it, and d_v
-# changes nowhere by itself
+# what a row of Table 3 is about: neither the vocabulary nor the longest sentence; d_v changes
+# nowhere by itself
 COMPARED_FIELDS = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "positions")
 
 
@@ -54,7 +54,7 @@ def read(folder: Path) -> TrainedRow | str:
         return f"{folder.name}/config.json: {without_paths(error)}"
     except (OSError, journal.RunLogError, ValueError, KeyError, TypeError, AttributeError):
         problem = f"{folder.name} has no config.json and run.jsonl that can be read"
-        return f"{problem}: train it again with training.train."
+        return f"{problem}: train it again with headlight train."
 
 
 def read_all(folder: Path) -> tuple[list[TrainedRow], list[str]]:

@@ -8,7 +8,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transformer.errors import one_line, shortened
-from viz.app.links import moved
 from viz.draw.labels import PAGE_TITLES
 
 _HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>No such page</title>
@@ -25,14 +24,6 @@ def unknown_pages(app: ASGIApp, prefix: str) -> ASGIApp:
     """Return an app that answers where Streamlit would with its file for every address."""
 
     async def answering(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            asked, query = (
-                scope["path"].removeprefix(prefix),
-                scope["query_string"].decode("latin-1"),
-            )
-            if address := moved.address_of(asked, query):
-                await RedirectResponse(f"{prefix}{address}")(scope, receive, send)
-                return
         replaced = False
 
         async def instead(message: Message) -> None:

@@ -14,10 +14,9 @@ const ROOT = join(HERE, "../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
 const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
-// carried by a saved page, of one sentence and of many, and by a site
+// carried by a saved page and by a site
 const CARRIED = [
   { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
-  { entry: "lines_report.ts", folder: "viz/draw", name: "lines_report_bundle" },
   { entry: "site.ts", folder: "viz/draw", name: "site_bundle" },
   { entry: "live.ts", folder: "viz/draw", name: "live_bundle" },
   { entry: "live/service_worker.ts", folder: "viz/draw", name: "service_worker_bundle" },

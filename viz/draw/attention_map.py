@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from transformer import kinds, trace
 from transformer.text.languages import Languages
 from viz.draw import wire
-from viz.draw.labels import axis_titles, decoder_rows, display_tokens
+from viz.draw.labels import axis_titles, browser_tokens, decoder_rows
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
@@ -130,7 +130,7 @@ def _axes(
     titles = axis_titles(kind, languages, row=row, alone=alone)
     sides = _read_and_written(labels, reads, writes)
     names = None if sides is None else decoder_rows(*sides)
-    queries, keys = map(display_tokens, labels)
+    queries, keys = map(browser_tokens, labels)
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
@@ -143,7 +143,7 @@ def pinned_row(value: object, labels: trace.Labels) -> int | None:
 
 
 def _is_of(value: Mapping[str, object], labels: trace.Labels) -> bool:
-    queries, keys = map(display_tokens, labels)
+    queries, keys = map(browser_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
 
 
@@ -164,11 +164,11 @@ def map_words(
     writes: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return the words around a map; `both` names at the left and at the right of its rows."""
-    queries, keys = map(display_tokens, labels)
+    queries, keys = map(browser_tokens, labels)
     words: dict[str, Any] = {"queries": queries, "keys": keys, "both": None}
     if (sides := _read_and_written(labels, reads, writes)) is not None:
         titles = [axis_titles(kind, languages, row=row).rows for row in kinds.ROWS]
-        sides_by_row = dict(zip(kinds.ROWS, map(display_tokens, sides), strict=True))
+        sides_by_row = dict(zip(kinds.ROWS, map(browser_tokens, sides), strict=True))
         words["both"] = {"titles": titles, **sides_by_row}
     return words
 

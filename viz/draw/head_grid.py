@@ -13,7 +13,7 @@ from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from viz.draw import formatting, palette, wire
-from viz.draw.labels import SCREEN_NAMES, display_tokens
+from viz.draw.labels import SCREEN_NAMES, browser_tokens
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
@@ -142,8 +142,8 @@ def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
         "counts": counts,
         "together": part.together,
         "amount": part.amount,
-        "queries": display_tokens(part.labels.queries),
-        "keys": display_tokens(part.labels.keys),
+        "queries": browser_tokens(part.labels.queries),
+        "keys": browser_tokens(part.labels.keys),
         "block": block,
         "rows": rows,
         "columns": columns,

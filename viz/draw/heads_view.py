@@ -223,9 +223,9 @@ class HeadsView:
 
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""
-        keys, special = whole.labels.keys, self.trace.special
+        keys, special, lens = whole.labels.keys, self.trace.special, self.options.lens
         named_as: Kind = "decoder_self" if keys[0] in special.tokens else "encoder_self"
-        roles = head_roles(measures.in_shares(whole, fill=self.options.lens != "weights"), kind)
+        roles = roles_of(whole, kind, lens)
         return [[role_name(role, named_as) for role in layer] for layer in roles]
 
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
@@ -287,7 +287,7 @@ class HeadsView:
         own = self.caption()
         end = " · first minus second" if first.title == other.title else f" minus {other.title}"
         return self._map(
-            replace(first, title=first.title + end, weights=first.weights - other.weights),
+            replace(first, title=first.title + end, weights=open_head.difference(first, other)),
             self.kind,
             note=None if self.options.special else "Each square is first minus second.",
             caption=["First:", *own, "Second:", *second.caption()] if own else [],
@@ -368,6 +368,11 @@ class HeadsView:
             return left_out if drawn.lens == "weights" else f"{note} {left_out}"
         scaled = drawn.lens != "weights" or not drawn.sinks
         return note if scaled or _sums_to_one(drawn.weights) else _NOT_ONE
+
+
+def roles_of(whole: LabelledWeights, kind: Kind, lens: AnyLens) -> list[list[str]]:
+    """Name the role of each head under its map, `[layer][head]`."""
+    return head_roles(measures.in_shares(whole, fill=lens != "weights"), kind)
 
 
 def _sums_to_one(weights: Singles) -> bool:

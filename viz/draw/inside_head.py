@@ -1,6 +1,7 @@
 """The inside of a head: data for `viz/browser/inside_head`, with every number of one query word."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,7 +27,8 @@ _SCALES = (
 
 Node: TypeAlias = "tuple[str, str | tuple[Node, ...]]"
 """The name of an element, and its text or its children."""
-Part: TypeAlias = "str | Node"  # an element, or text that is to become a name, a number or a sign
+_TOKEN = re.compile(r"\\text\{[^}]*\}|\\[a-z]+|[^\W\d_]+|\d+|\S")
+_TAGS = {"": "", "_": "msub", "^": "msup", "_^": "msubsup"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class WalkStep:
     """One step of the arithmetic, with its text above the picture."""
 
     name: str
-    equation: Node
+    equation: str  # in LaTeX, as `equation` reads it
     shape: str  # with this model's and this sentence's numbers
     says: str
     code: str  # the line that computes it
@@ -49,15 +51,16 @@ def encode_inside(
     title: str,
     steps: Sequence[WalkStep],
     step: int,
+    plays: bool = False,
     head: int,
     factor: str,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every step of one head for one query word, with all numbers exact.
 
-    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`;
-    the steps of the arithmetic come after the picture of the whole. The factor that scales q · k is
-    in words; the head counts from 0.
+    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`,
+    and may play on by itself; the steps of the arithmetic come after the picture of the whole. The
+    factor that scales q · k is in words; the head counts from 0.
     """
     arrays: dict[str, NDArray] = {
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
@@ -75,7 +78,8 @@ def encode_inside(
         "head": head,
         "factor": factor,
         "step": step,
-        "steps": [asdict(step) for step in steps],
+        "plays": plays,
+        "steps": [asdict(step) | {"equation": equation(step.equation)} for step in steps],
         "ends": ends,
         "arrays": arrays,
         "shapes": {name: array.shape for name, array in arrays.items()},
@@ -88,25 +92,39 @@ def step_of(value: object, count: int) -> int | None:
     return value if wire.is_index(value, count) else None
 
 
-def _element(name: str) -> Callable[..., Node]:
-    """Return a function that makes an element of MathML of its parts."""
-    return lambda *parts: (name, tuple(map(_node, parts)))
+def equation(latex: str) -> Node:
+    r"""Make MathML of a few commands of LaTeX: `\frac`, `\sqrt`, `\text`, `_` and `^`.
+
+    Letters side by side are one name; a line may break at `~`.
+    """
+    return "mrow", _nodes(_TOKEN.findall(latex))
 
 
-row = _element("mrow")  # make a row of parts side by side
-sub, sup, sub_sup = _element("msub"), _element("msup"), _element("msubsup")
-"""Make a base with an index, with an exponent, or with both in this order."""
-fraction, root = _element("mfrac"), _element("msqrt")
+def _nodes(tokens: list[str]) -> tuple[Node, ...]:
+    """Take the nodes up to the end of a group, and its end."""
+    nodes: list[Node] = []
+    while tokens and tokens[0] != "}":
+        base, scripts = _node(tokens), dict[str, Node]()
+        while tokens and tokens[0] in "_^":
+            mark = tokens.pop(0)
+            scripts[mark] = _node(tokens)
+        tag = "munder" if base == ("mo", "∑") else _TAGS["".join(scripts)]
+        nodes.append((tag, (base, *scripts.values())) if scripts else base)
+    del tokens[:1]
+    return tuple(nodes)
 
 
-def sum_over(index: Part) -> Node:
-    """Make a sum over an index."""
-    return "munder", (("mo", "∑"), _node(index))
-
-
-def _node(part: Part) -> Node:
-    if not isinstance(part, str):
-        return part
-    if part.isalpha():
-        return "mi", part
-    return ("mn" if part.replace(".", "").isdigit() else "mo"), part
+def _node(tokens: list[str]) -> Node:
+    token = tokens.pop(0)
+    if token == "{":
+        nodes = _nodes(tokens)
+        return nodes[0] if len(nodes) == 1 else ("mrow", nodes)
+    if token == r"\frac":
+        return "mfrac", (_node(tokens), _node(tokens))
+    if token == r"\sqrt":
+        return "msqrt", (_node(tokens),)
+    if text := token.removeprefix(r"\text{") if token[0] == "\\" else "":
+        return "mtext", text[:-1]
+    if token.isalpha():
+        return "mi", token
+    return ("mn" if token.isdigit() else "mo"), token.replace("~", " ")

@@ -151,7 +151,12 @@ def capitalised(text: str) -> str:
 
 
 def display_tokens(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens of one axis as text for the screen.
+    """Return the tokens of one axis as people read them: with *start* and *end*."""
+    return [_NAMES.get(token, token) for token in browser_tokens(tokens)]
+
+
+def browser_tokens(tokens: Sequence[str]) -> list[str]:
+    """Return the tokens of one axis for a picture in the browser, which names `<s>` and `</s>`.
 
     Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; a piece that
     continues a word gets a mark, `·es`. Full stops and commas have none: it is plain that they
@@ -160,11 +165,6 @@ def display_tokens(tokens: Sequence[str]) -> list[str]:
     """
     pieces = any(token.startswith(tokenizer.WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]
-
-
-def token_names(tokens: Sequence[str]) -> list[str]:
-    """Name the tokens of one axis: as `display_tokens`, but *start* and *end* in words."""
-    return [_NAMES.get(token, token) for token in display_tokens(tokens)]
 
 
 def _display_token(token: str, pieces: bool) -> str:

@@ -94,6 +94,11 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
     )
 
 
+def difference(first: OpenMap, second: OpenMap) -> Singles:
+    """Subtract the weights of a second map."""
+    return first.weights - second.weights
+
+
 def named_by(drawn: OpenMap, row: kinds.Row | None) -> OpenMap:
     """Name the rows of a map by what the decoder reads or writes there, where both are known."""
     names = {"reads": drawn.reads, "writes": drawn.writes}.get(row or "")

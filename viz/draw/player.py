@@ -14,7 +14,7 @@ from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from viz.draw import head_grid
 from viz.draw.changed_words import word_changes
-from viz.draw.labels import display_tokens
+from viz.draw.labels import browser_tokens
 from viz.draw.trace_message import WINDOW, SearchStep, trace_fields, window
 from viz.draw.wire import encode, encode_value, is_index
 from viz.draw.word_links import word_texts
@@ -74,7 +74,7 @@ def encode_player(
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the labels and probabilities of each step, and the index of what was taken."""
     pieces = [piece for step in steps for piece, _ in step.options]
-    labels = iter(display_tokens([*pieces, *tokens]))
+    labels = iter(browser_tokens([*pieces, *tokens]))
     return [
         {
             "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
@@ -201,7 +201,7 @@ def encode_broken(
     """
     start = trace.decoder_tokens[:1]
     value = {
-        "written": display_tokens([*start, *trace.target_tokens])[: WINDOW + 1],
+        "written": browser_tokens([*start, *trace.target_tokens])[: WINDOW + 1],
         "total": total,
         "log_p": float(trace.log_probs.sum()),
         "places": [
@@ -209,7 +209,7 @@ def encode_broken(
                 "head": place.head._asdict(),
                 "log_p": place.log_p,
                 "row": changed_row(trace.target_pieces, place.pieces),
-                "written": display_tokens([*start, *(piece.text for piece in place.pieces)])[
+                "written": browser_tokens([*start, *(piece.text for piece in place.pieces)])[
                     : WINDOW + 1
                 ],
                 "changes": changed_words(trace.target_pieces, place.pieces)._asdict(),

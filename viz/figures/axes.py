@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from viz.draw.labels import row_names, token_names
+from viz.draw.labels import display_tokens, row_names
 
 CURVE_COLORS = (
     "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
@@ -163,7 +163,7 @@ def small_map(
     writes: Sequence[str] | None = None,
 ) -> alt.Chart:
     """Draw the weights of one head, `[query, key]`, 0 to 1: rows are queries, columns are keys."""
-    columns_text, rows_text = token_names(keys), row_names(queries, reads=reads, writes=writes)
+    columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
     names = {
         "looks": [rows_text[row] for row in rows],
@@ -186,7 +186,7 @@ def small_map(
     )
     return squares.encode(
         alt.X("column:O", axis=_words(columns_text, angle=-90), scale=scale),
-        alt.Y("row:O", axis=_words(token_names(queries), angle=0), scale=scale),
+        alt.Y("row:O", axis=_words(display_tokens(queries), angle=0), scale=scale),
         opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
         tooltip=tooltip,
     )

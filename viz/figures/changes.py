@@ -1,12 +1,14 @@
 """Charts over many lines: changes, random sets of heads beside some, head by head, and offsets."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from transformer.kinds import Kind
 from viz.figures import axes, forms
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +32,7 @@ def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
     )
 
 
-def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.LayerChart:
+def controls_chart(change: Sequence[Any], controls: Floats) -> alt.LayerChart:
     """Draw the mean change without some heads, in nats, beside those without random ones."""
     own = pd.DataFrame([(*change, REMOVED)], columns=["value", "low", "high", "heads"])
     random = pd.DataFrame({"value": controls, "heads": RANDOM})
@@ -73,8 +75,9 @@ def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     )
 
 
-def classes_chart(table: pd.DataFrame) -> alt.Chart:
+def classes_chart(table: pd.DataFrame, kind: Kind) -> alt.Chart:
     """Draw the share of each class of token by layer, of one kind of attention, as stacked bars."""
+    table = table[table["kind"] == kind]
     classes = list(dict.fromkeys(table["class"]))
     colors = dict(zip(classes, (axes.VIOLET, axes.PINK, axes.OCHRE, axes.SLATE), strict=True))
     shares = dict.fromkeys(("share", "low", "high"), ("", ".1%"))

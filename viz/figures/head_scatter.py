@@ -15,7 +15,7 @@ PICKED = "picked"
 """Name of the Vega selection of a click on a head, with the fields `layer` and `head` from 0."""
 
 KIND, ROLE, MIXED = "kind", "role", "mixed"
-"""Two colours that are no measure, and the role of a head in which nothing dominates."""
+"""Two colours that are not measures, and the role of a head in which nothing dominates."""
 AXIS_TITLES: dict[str, str] = {
     "loss without": "loss increase when removed, nats per subword",
     "gradient": "dependence of the loss, nats per subword",

@@ -1,4 +1,4 @@
-"""Attention as figures: one head, all heads, one row, one number for each head.
+"""Attention as figures: one head, and one number for each head.
 
 Tokens are shown as text: Plotly interprets a few tags and Altair none, so tokens are escaped for
 Plotly.
@@ -13,19 +13,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
-from plotly.subplots import make_subplots
 
 from transformer import errors, kinds, trace
 from transformer.text.languages import Languages
 from transformer.traces import from_arrays
 from viz.draw import palette, wire
-from viz.draw.labels import axis_titles, head_name, token_names
-from viz.figures.axes import OLIVE, PALE, PURPLE, word_axis
+from viz.draw.labels import axis_titles, display_tokens
+from viz.figures.axes import OLIVE, PALE, PURPLE
 from viz.figures.forms import tips
 
 Weights = NDArray[np.float32]
 
-_TILE = 110  # CSS pixels of a head
 _HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
 _CELL = 26  # CSS pixels of a token
 _ROUNDING = 0.01  # of half precision, summed over the pieces of a word
@@ -65,72 +63,18 @@ def head_map(
     drawn = _as_weights(weights, kind)
     wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=2)
     figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
-    _lay_out(figure, 160 + _CELL * len(keys), 160 + _CELL * len(queries), 60 if title else 30)
-    figure.update_layout(title=escape(title) or None, meta={"attention": kind, "shape": [0, 0]})
+    figure.update_layout(
+        title=escape(title) or None,
+        width=160 + _CELL * len(keys),
+        height=160 + _CELL * len(queries),
+        template="plotly_white",
+        margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
+        meta={"attention": kind},
+    )
     rows, columns = axis_titles(kind, languages, row="reads" if by_read else None, alone=alone)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
     return figure
-
-
-def all_heads(
-    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], *, kind: kinds.Kind
-) -> go.Figure:
-    """Draw every head of one kind, layers down and heads across, on one scale of colour.
-
-    The weights are `[layer, head, query, key]`, the rest and the errors as in `head_map`.
-    """
-    drawn = _as_weights(weights, kind)
-    wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=4)
-    layers, heads = drawn.shape[:2]
-    names = [head_name(layer, head) for layer, head in np.ndindex(layers, heads)]
-    figure = make_subplots(
-        rows=layers,
-        cols=heads,
-        subplot_titles=names,
-        horizontal_spacing=0.12 / heads,
-        vertical_spacing=0.24 / layers,
-    )
-    for name, (layer, head) in zip(names, np.ndindex(layers, heads), strict=True):
-        heatmap = _heatmap(drawn[layer, head], queries, keys, kind, name)
-        heatmap.showscale = layer == head == 0
-        figure.add_trace(heatmap, row=layer + 1, col=head + 1)
-    _lay_out(figure, 80 + _TILE * heads, 60 + _TILE * layers, 40)
-    figure.update_layout(meta={"attention": kind, "shape": [layers, heads]})
-    figure.update_annotations(font_size=11)
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False, autorange="reversed")
-    return figure
-
-
-def head_bars(
-    weights: ArrayLike,
-    keys: Sequence[str],
-    *,
-    kind: kinds.Kind,
-    languages: Languages = _UNKNOWN,
-    alone: bool = False,
-) -> alt.Chart:
-    """Draw one row of a map, `[key]`, as bars in the order of the sentence.
-
-    The arguments and the errors are those of `head_map`.
-    """
-    drawn = _as_weights(weights, kind)
-    if drawn.shape != (len(keys),):
-        raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
-    wire.check(drawn[None], trace.Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
-    # a token may occur twice, so the axis counts positions and its labels name the tokens
-    tokens = token_names(keys)
-    frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
-    return (
-        alt.Chart(_listed(frame), height=180)
-        .mark_bar(color=palette.COLOR[kind])
-        .encode(
-            x=word_axis(tokens, title=axis_titles(kind, languages, alone=alone).columns),
-            y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
-            tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
-        )
-    )
 
 
 def measures_chart(
@@ -208,7 +152,7 @@ def _heatmap(
     weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: kinds.Kind, name: str
 ) -> go.Heatmap:
     rows, columns = (
-        np.array([escape(token) for token in token_names(axis)]) for axis in (queries, keys)
+        np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
     )
     tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
     return go.Heatmap(
@@ -224,12 +168,7 @@ def _heatmap(
     )
 
 
-def _lay_out(figure: go.Figure, width: int, height: int, top: int) -> None:
-    margin = {"l": 10, "r": 10, "t": top, "b": 10}
-    figure.update_layout(width=width, height=height, template="plotly_white", margin=margin)
-
-
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     # by position: a word that occurs twice has two rows
-    texts = [escape(token) for token in token_names(tokens)]
+    texts = [escape(token) for token in display_tokens(tokens)]
     return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

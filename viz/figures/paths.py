@@ -7,7 +7,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 from viz.figures.axes import GREY
 
 _WIDTH, _HEIGHT, _EDGE, _MARGIN = 400, 120, 20, 10  # units of the picture
@@ -85,7 +85,7 @@ def path_picture(
 
 
 def _words(tokens: Sequence[str], path: Sequence[int], across: NDArray[np.float64]) -> str:
-    names, last = token_names(tokens), len(tokens) - 1
+    names, last = display_tokens(tokens), len(tokens) - 1
     every = max(map(len, names)) * _LETTER < _WIDTH / len(names)
     shown = range(len(names)) if every else sorted({path[0], path[-1]})
     return "".join(

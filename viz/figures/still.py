@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from transformer.kinds import Kind
 from viz.draw import palette, wire
-from viz.draw.labels import AxisTitles, token_names
+from viz.draw.labels import AxisTitles, display_tokens
 from viz.figures.axes import bare_axis, vega_json
 
 if TYPE_CHECKING:
@@ -78,21 +78,17 @@ def small_maps(
     )
 
 
-def plotly_maps(figure: "go.Figure") -> Any:
-    """Draw a figure of `head_map` or `all_heads` once more; None for any other figure."""
+def plotly_map(figure: "go.Figure") -> Any:
+    """Draw a figure of `head_map` once more; None for any other figure."""
     meta = figure.layout.meta
     if not isinstance(meta, dict) or "attention" not in meta:
         return None
-    kind, (layers, heads) = meta["attention"], meta["shape"]
-    weights = np.stack([heatmap.z for heatmap in figure.data])
-    if layers:
-        grid = weights.reshape(layers, heads, *weights.shape[1:])
-        return small_maps(grid, kind=kind, layers=range(layers), counts=[heads] * layers)
-    tokens = figure.data[0].customdata
+    (heatmap,) = figure.data
+    weights, tokens = np.asarray(heatmap.z), heatmap.customdata
     queries, keys = ([*map(unescape, axis)] for axis in (tokens[:, 0, 0], tokens[0, :, 1]))
     titles = AxisTitles(figure.layout.yaxis.title.text, figure.layout.xaxis.title.text)
     title = unescape(figure.layout.title.text or "")
-    return large_map(weights[0], queries, keys, kind=kind, titles=titles, title=title)
+    return large_map(weights, queries, keys, kind=meta["attention"], titles=titles, title=title)
 
 
 def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:
@@ -105,7 +101,7 @@ def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:
 
 def _token_axis(tokens: Sequence[str], squares: int, **more: Any) -> alt.Axis:
     """Name the first token of each square, of as many as have room."""
-    texts = token_names(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
+    texts = display_tokens(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
     values = [*range(0, squares, wire.block_size(squares, _LABELLED))]
     label = f"{vega_json(texts)}[datum.value]"
     return bare_axis(labelExpr=label, values=values, labelLimit=110, labelFontSize=9, **more)

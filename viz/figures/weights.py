@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 from viz.figures.positions import SIGNED, Floats, maps, signed_map
 
 if TYPE_CHECKING:
@@ -30,5 +30,5 @@ def weight_maps(
 
 def _unique(tokens: Sequence[str]) -> list[str]:
     """Name tokens, equal ones apart by characters without width: Plotly would join their rows."""
-    names = [escape(name) for name in token_names(tokens)]
+    names = [escape(name) for name in display_tokens(tokens)]
     return [name + "\u200b" * names[:n].count(name) for n, name in enumerate(names)]

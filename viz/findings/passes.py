@@ -72,7 +72,7 @@ def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None
     head, query, key = cell
     keys = range(len(trace.source_tokens))
     split = split_scores(translator.model, trace, head, query, [key], mean_over=keys)
-    beyond, by_writer = float(split.scores[0] - split.scores[1]), split.difference.sum(0)
+    beyond, by_writer = float(split.scores[0] - split.scores[1]), split.difference().sum(0)
     most = int(by_writer.argmax())  # of the key, over all parts of the query
     if not NOTABLE < NOTABLE_PART * beyond <= by_writer[most]:
         return None

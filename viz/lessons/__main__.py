@@ -1,4 +1,4 @@
-"""python -m viz.lessons: write, check or print lessons, find puzzles, collect answers."""
+"""headlight lessons: write, check or print lessons, collect answers."""
 
 import argparse
 import os
@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import get_args
 from urllib.parse import urlsplit
@@ -14,31 +13,27 @@ from urllib.parse import urlsplit
 import torch
 
 from transformer import InputError, Translator
-from transformer.cli import command, standard_input
-from transformer.cli.arguments import Parser, whole_number
+from transformer.cli import command
+from transformer.cli.arguments import Parser
 from transformer.errors import one_line, shortened
 from transformer.files.documents import parse_json
 from transformer.files.installed import ASSETS, BUNDLED
 from viz import trace_files
 from viz.draw import caption
 from viz.draw.formatting import counted
-from viz.lessons import reading, writing
+from viz.lessons import reading
 from viz.lessons.answers import (
     Answers,
     answers_table,
     card_summaries,
+    find_outdated,
     misfit,
-    outdated,
     read_answers,
 )
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.lesson import Language
-from viz.lessons.notebook import notebook
-from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.wording import slips
-
-MAX_LINES = 10_000  # lines that are searched for puzzles
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -81,13 +76,13 @@ def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
     return [f"{name}, line {line}: {problem}" for name, line, problem in parse_json(run.stdout)]
 
 
-def _write(options: argparse.Namespace) -> int:
-    """Write a lesson with its answers, as a page to print or as a notebook."""
+def _handout(options: argparse.Namespace) -> int:
+    """Write a lesson with its answers, as a page to print."""
     command.require_place(options.out)
     lesson, translator = reading.read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = caption.Origin.from_translator(translator, "", "").made_by
     key = list(answer_key(lesson, translator))
-    command.save(options.out, options.form(lesson, key, made_by, (options.host or "").rstrip("/")))
+    command.save(options.out, handout(lesson, key, made_by, (options.host or "").rstrip("/")))
     return 0
 
 
@@ -95,7 +90,9 @@ def _host(text: str) -> str:
     """Parse the address of an app, of the form http://192.168.1.5:8501."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address such as http://192.168.1.5:8501.")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an address such as http://192.168.1.5:8501."
+        )
     return text
 
 
@@ -107,21 +104,6 @@ def _new(options: argparse.Namespace) -> int:
     first = ASSETS / "lessons" / f"new.{options.language}.txt"
     command.save(options.out, first.read_text("utf-8"))
     return 0
-
-
-def _puzzles(options: argparse.Namespace) -> int:
-    command.require_place(options.out)
-    translator = Translator.load(options.checkpoint)
-    lines = standard_input.file_lines(options.text, translator.max_characters)
-    puzzles = list(find_puzzles(translator, islice(lines, MAX_LINES), options.count))
-    if puzzles:
-        made_by = caption.Origin.from_translator(translator, "", "").made_by
-        bundled = translator.folder == BUNDLED
-        command.save(options.out, writing.puzzle_file(puzzles, bundled, made_by))
-    if len(puzzles) < options.count:
-        made = f"{counted(len(puzzles), 'puzzle')} of {options.count} could be made"
-        command.say(f"{made} of {options.text}: give more lines with --text.")
-    return 0 if puzzles else command.REFUSED
 
 
 def _collect(options: argparse.Namespace) -> int:
@@ -145,7 +127,7 @@ def _collect(options: argparse.Namespace) -> int:
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
         taken = {file: answers for file, answers in files.items() if not wrong[file]}
-        for file, other in list(outdated(taken)):
+        for file, other in list(find_outdated(taken)):
             command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
             del taken[file]
         for file, answers in taken.items():
@@ -180,9 +162,6 @@ def _parser() -> Parser:
     model = Parser(add_help=False)
     help_text = "folder of the model; the bundled one unless given"
     model.add_argument("--checkpoint", type=Path, default=BUNDLED, metavar="DIR", help=help_text)
-    lesson = Parser(add_help=False, parents=[model])
-    lesson.add_argument("file", type=Path, metavar="FILE", help="a lesson file")
-    lesson.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
 
     new = commands.add_parser("new", help="write a first lesson, for you to change")
     new.add_argument("-o", "--out", type=Path, required=True, help="the lesson file to write")
@@ -191,19 +170,12 @@ def _parser() -> Parser:
     check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
     check.set_defaults(run=_check)
-    help_text = "write a lesson as a page to print"
-    page = commands.add_parser("handout", help=help_text, parents=[lesson])
+    page = commands.add_parser("handout", help="write a lesson as a page to print", parents=[model])
+    page.add_argument("file", type=Path, metavar="FILE", help="a lesson file")
+    page.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
     help_text = "address of the app, for the link of a class and its QR code"
     page.add_argument("--host", type=_host, metavar="URL", help=help_text)
-    page.set_defaults(run=_write, form=handout)
-    cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
-    cells.set_defaults(run=_write, host="", form=lambda lesson, key, *_: notebook(lesson, key))
-    puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
-    add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
-    add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")
-    add("--count", type=whole_number(1, most), default=10, help=f"at most {most}; 10 unless given")
-    add("-o", "--out", type=Path, required=True, help="the lesson file to write")
-    puzzles.set_defaults(run=_puzzles)
+    page.set_defaults(run=_handout)
     collect = commands.add_parser("collect", help="show answers files of readers as a table")
     add = collect.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="an answers file")

@@ -1,7 +1,7 @@
 """Answers of students to a lesson: a file of each, and the teacher's table of all.
 
 A file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
-by accident or by hand. It is no proof: anyone can compute it with this module.
+by accident or by hand. It is not a proof: anyone can compute it with this module.
 """
 
 import json
@@ -130,7 +130,7 @@ def misfit(answers: Answers, lesson: Lesson) -> str:
     return ""
 
 
-def outdated(files: Mapping[Path, Answers]) -> Iterator[tuple[Path, Path]]:
+def find_outdated(files: Mapping[Path, Answers]) -> Iterator[tuple[Path, Path]]:
     """Yield each file that is the copy or an earlier state of another, with that file."""
     others = dict(files)
     for path, answers in files.items():

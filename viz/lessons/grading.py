@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
 from transformer.text.words import has_letter
-from viz.draw.labels import KINDS_BY_NAME
+from viz.draw.labels import KINDS_BY_NAME, display_tokens
 from viz.lessons.lesson import Card, Language, Lesson
 from viz.lessons.measures import MARGIN, MEASURES, NO, YES, Sentence, Value, too_close
 from viz.lessons.numbers import read_numbers
@@ -32,9 +32,6 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     measure = MEASURES[card.answer.measure]
     value = measure.compute(sentence, card.answer.arguments)
     return Answer(measure.text(value), value)
-
-
-_NAMES = {"<s>": "start", "</s>": "end"}
 
 
 def is_right(card: Card, given: str, answer: Answer) -> bool:
@@ -62,7 +59,7 @@ def plain(text: str) -> str:
     Pictures name `<s>` *start* and `</s>` *end*: either name is right.
     """
     stripped = text.strip().strip("“”„\"'‘’·`").casefold()
-    return _NAMES.get(stripped, stripped) if has_letter(stripped) else text.strip()
+    return display_tokens([stripped])[0] if has_letter(stripped) else text.strip()
 
 
 def in_language(answer: Answer, language: Language) -> str:

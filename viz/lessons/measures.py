@@ -79,8 +79,8 @@ def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
             return wanted - 1
         raise InputError(f"There is no subword {wanted} in this sentence: it has {len(tokens)}.")
     shown = [token.lstrip("·") for token in display_tokens(tokens)]
-    if wanted in shown:
-        return shown.index(wanted)
+    if (name := display_tokens([wanted])[0]) in shown:  # `</s>` of a file is the end
+        return shown.index(name)
     problem = f"There is no subword {quoted(wanted)} in this sentence"
     raise InputError(f"{problem}: choose among {' '.join(shown)}.")
 
@@ -113,18 +113,11 @@ class Measure:
         return format_rate(value) if self.digits is None else format_number(value, self.digits)
 
 
-def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
-    """Compute a measure by its name, and format it; the arguments are those of a lesson file."""
-    measure = MEASURES[name]
-    parsed = {key: measure.arguments[key](value) for key, value in arguments.items()}
-    return measure.text(measure.compute(sentence, parsed))
-
-
 def _heads(value: object) -> list[Removal]:
     removals, problem = removal_text.parse_removals(str(value), None)
     if problem or not removals:
         raise ValueError(
-            f"{quoted(value)} is no head: write L4 H5 cross, or encoder or decoder at the end."
+            f"{quoted(value)} is not a head: write L4 H5 cross, or encoder or decoder at the end."
         )
     return removals
 
@@ -145,7 +138,7 @@ def _token(value: object) -> int | str:
 def _count(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
         return value
-    raise ValueError(f"{quoted(value)} is no whole number from 0 to 1,000,000.")
+    raise ValueError(f"{quoted(value)} is not a whole number from 0 to 1,000,000.")
 
 
 def _one_of(*names: str) -> Callable[[object], object]:

@@ -204,7 +204,7 @@ def _require_one_answer(
         "the card has an answer but no question: add “ask:”.": not asked and (choices or measured),
         "the card has two answers: remove “answer:”, or the mark “[x]”.": measured and right > 0,
         "two choices are right: mark one “- [x]”.": right > 1,
-        "one choice is no choice: add another “- [ ]”.": len(choices) == 1,
+        "one choice is not a choice: add another “- [ ]”.": len(choices) == 1,
         "two choices are the same.": len({choice.text for choice in choices}) < len(choices),
     }.items():
         if is_wrong:
@@ -287,7 +287,7 @@ def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
             raise file.error(line, "there are too many values: write one after each name.")
         value = event.value if isinstance(event, yaml.ScalarEvent) else ""
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise file.error(line, "half of a surrogate pair is no letter: write the letter.")
+            raise file.error(line, "half of a surrogate pair is not a letter: write the letter.")
 
 
 def _html(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
@@ -379,7 +379,7 @@ def _view(name: str, value: Any) -> lesson.View:
     try:
         parts = urlsplit(link)
     except ValueError as error:  # brackets that hold no number of a machine
-        raise ValueError(f"{quoted(link)} is no address: {error}.") from None
+        raise ValueError(f"{quoted(link)} is not an address: {error}.") from None
     page = parts.path.strip("/")
     if parts.scheme in ("http", "https"):
         # an address of the app, wherever it runs

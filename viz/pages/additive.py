@@ -1,68 +1,56 @@
 """The page “Additive or dot-product”: both attention functions of §3.2.1, and the scale."""
 
 import math
-from functools import cache
 from typing import get_args
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.arrays import Floats
 from transformer.paper import additive, scaling
 from transformer.paper.additive import ADDITIVE, DOT
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
 from transformer.paper.scaling import Scale
-from viz.app import measurements
-from viz.app.cache import memory
-from viz.app.chrome import charts, explanations, fields, head_picker, problems
-from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
+from viz.app import edited_translation, measurements
+from viz.app.chrome import charts, explanations, fields, head_picker
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import cached
+from viz.app.view import Page, compute, controls, part, view
 from viz.draw.formatting import format_number
 from viz.draw.labels import shown_scale
 from viz.figures.scaling import DECADES, FACTORS, gradient_chart, saturation_chart, variance_chart
 from viz.figures.weights import weight_maps
 
 PICTURE = "additive-picture"  # key of the picture of each view
-WIDTHS = 2 ** np.arange(11)
+WIDTHS = tuple(2**n for n in range(11))
 
 
-def show() -> None:
-    """Draw the page: the menu of views, then the chosen view."""
-    row = fields.controls_row("additive-controls")
-    with row:
-        draw = VIEWS[fields.choose_one("View", VIEWS, "additive_view")]
-    if (bar := sentence_bar.traced()) is None:
-        return
-    with row:
+def _pick_head() -> tuple[BarTranslation, Head, SublayerValues]:
+    """Draw the menus of a head; return the translation in the bar and the values of the layer."""
+    bar = sentence_bar.needed()
+    with controls():
         place = head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
-    try:
-        model, trace = bar.translator.model, bar.trace
-        values = cached(sublayer_values, model, trace, place.kind, place.layer)
-        draw(bar, place, values, row)
-    except HeadlightError as error:
-        problems.say(error)
+    model = bar.translator.model
+    values = compute("values", sublayer_values, model, bar.trace, place.kind, place.layer)
+    return bar, place, values
 
 
-def _functions(
-    bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaGenerator
-) -> None:
+@view("Your sentence", needs_sentence=True)
+def functions() -> None:
     """Draw the weights of one head by three functions, then time and memory of both."""
-    with row:
+    bar, place, values = _pick_head()
+    with controls():
         seed = fields.whole_number("Seed", "additive_seed", 0, 9_999, 0, width=150)
-    q, k = (x[place.head].astype(np.float64) for x in (values.q, values.k))
-    d_k, drawn = q.shape[-1], additive.draw_weights(q.shape[-1], seed)
+    q, k = part("q", values.q, place.head), part("k", values.k, place.head)
+    d_k = q.shape[-1]
     maps = {"dot-product,<br>this head": values.weights[place.head].astype(np.float64)}
-    for name, function in (
-        ("dot-product,<br>random", additive.dot_product_scores),
-        ("additive,<br>random", additive.additive_scores),
+    for name, scores in (
+        ("dot_product", additive.dot_product_scores),
+        ("additive", additive.additive_scores),
     ):
-        scores = np.where(values.seen, function(q, k, drawn), -np.inf)
-        maps[name] = scaling.softmax(scores)
+        title = f"{name.replace('_', '-')},<br>random"
+        maps[title] = compute(name, additive.random_weights, scores, q, k, values.seen, seed)
     left, right = st.columns(2)
     left.latex(r"e_{ij} = q_i \cdot k_j \, / \sqrt{d_k}")
     right.latex(r"e_{ij} = v^\top \tanh(W_q\,q_i + W_k\,k_j)")
@@ -74,7 +62,7 @@ def _functions(
         )
     largest = (format_number(float(weights.max(-1).mean())) for weights in maps.values())
     st.text(f"Largest weight of a row, on average: {', '.join(largest)}.")
-    if (measurement := measurements.read("additive", "d_k")) is not None:
+    if (measurement := measurements.measured("additive", "d_k")) is not None:
         for column, field in zip(st.columns(2), measurements.FIELDS, strict=True):
             with column:
                 measurements.draw(measurement, field)
@@ -101,39 +89,21 @@ def _functions(
         "tanh, and training keeps them all."
         + explanations.sources("§3.2.1, §3.2.3", additive.additive_scores)
     )
-    python_code.show_code(f"""
-        values = sublayer_values(translator.model, trace, {place.kind!r}, {place.layer})
-        q, k = values.q[{place.head}].astype(float), values.k[{place.head}].astype(float)
-        drawn = additive.draw_weights({d_k}, {seed})
-        rows = loads((ASSETS / "additive.json").read_text("utf-8"))["layers"]
-        # Dot-product, random
-        scores = additive.dot_product_scores(q, k, drawn)
-        result = scaling.softmax(np.where(values.seen, scores, -np.inf))
-        # Additive, random
-        scores = additive.additive_scores(q, k, drawn)
-        result = scaling.softmax(np.where(values.seen, scores, -np.inf))
-        # Time
-        result = {{name: [row["seconds"] for row in rows[name]] for name in rows}}
-        # Memory
-        result = {{name: [row["bytes"] for row in rows[name]] for name in rows}}
-    """)
 
 
-def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaGenerator) -> None:
+@view("Scale", needs_sentence=True)
+def scale_of_scores() -> None:
     """Draw what another scale does to the sentence, and why the paper divides."""
-    translator, scales = bar.translator, get_args(Scale)
-    with row:
+    bar, place, values = _pick_head()
+    model, scales = bar.translator.model, get_args(Scale)
+    with controls():
         scale: Scale = fields.menu(
             "Scale", scales, "scale_of", index=2, format_func=shown_scale, width=190
         )
-    edits = scaling.rescaled(translator.model.config, scale)
-    edited = memory.memo_per_trace(
-        bar.trace,
-        ("attended", place.kind, place.layer, (scale, None)),
-        lambda: sublayer_values(translator.model, bar.trace, place.kind, place.layer, edits),
-    )
+    edits = compute("edits", scaling.rescale_scores, model, scale)
+    edited = compute("edited", sublayer_values, model, bar.trace, place.kind, place.layer, edits)
     name = f"{shown_scale(scale)} in every head"
-    edited_translation.show(translator, bar.translation, edits, name)
+    edited_translation.show(bar, edits, name)
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key=PICTURE):
         maps = {"as in the paper": values.weights, name: edited.weights}
@@ -145,33 +115,33 @@ def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaG
         )
     # the most even row has most to lose
     query = int(values.weights[place.head].max(-1).argmin())
-    q, k = (x[place.head].astype(np.float64) for x in (values.q, values.k))
+    q, k = part("q", values.q, place.head), part("k", values.k, place.head)
     with right:
         st.subheader("Large scores: one token takes all", anchor=False)
-        dots = (k @ q[query])[values.seen[query]]
-        at = np.geomspace(10.0 ** DECADES[0], 10.0 ** DECADES[1], FACTORS)
-        curves = scaling.saturation(dots, at)
+        dots = compute("dots", scaling.dot_products, q, k, query, values.seen)
+        ends = (10.0**power for power in DECADES)
+        factors = compute("factors", np.geomspace, *ends, FACTORS)
+        curves = compute("curves", scaling.saturation, dots, factors)
         entropy = curves.entropy / (math.log2(len(dots)) or 1.0)  # one key alone has none
         marks = {shown_scale(other): scaling.factor(other, q.shape[-1]) for other in scales}
         charts.altair_chart(
-            saturation_chart(at, (curves.largest, entropy, curves.gradient), marks),
+            saturation_chart(factors, (curves.largest, entropy, curves.gradient), marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Wider q and k: larger scores", anchor=False)
-        measured = memory.memo_per_trace(
-            bar.trace, ("dot variance", *place), lambda: scaling.dot_variance(q, k)
-        )
-        variances, gradients = _drawn_from_normal()
+        measured = compute("variance", scaling.dot_variance, q, k)
+        variances = compute("gaussian", scaling.gaussian_dot_variance, WIDTHS)
+        gradients = compute("gradients", additive.gradients_over_width, WIDTHS)
         charts.altair_chart(
-            variance_chart(measured, WIDTHS, variances),
+            variance_chart(measured, np.array(WIDTHS), variances),
             alt="Variance of q · k over the width of queries and keys.",
         )
     with right:
         st.subheader("Saturated: no gradient", anchor=False)
         charts.altair_chart(
-            gradient_chart(WIDTHS, gradients),
+            gradient_chart(np.array(WIDTHS), gradients),
             alt="Gradient of the softmax over the width, with scale, without, and additive.",
         )
     small, large = (
@@ -192,34 +162,19 @@ def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaG
         "tanh stays between −1 and 1. Its components are drawn from N(0, 1), for 16 keys and 32 "
         "queries; nothing is trained there."
         + explanations.sources(
-            "equation 1, §3.2.1 and its footnote", scaling.rescaled, additive.gradients_over_width
+            "equation 1, §3.2.1 and its footnote",
+            scaling.rescale_scores,
+            additive.gradients_over_width,
         )
     )
-    head, at_head = f"{place.kind!r}, {place.layer}", place.head
-    python_code.show_code(f"""
-        edits = scaling.rescaled(translator.model.config, {scale!r})
-        values = sublayer_values(translator.model, trace, {head})
-        q, k = values.q[{at_head}].astype(float), values.k[{at_head}].astype(float)
-        # Weights
-        result = sublayer_values(translator.model, trace, {head}, edits).weights[{at_head}]
-        # Large scores: one token takes all
-        dots = (k @ q[{query}])[values.seen[{query}]]
-        result = scaling.saturation(dots, np.geomspace(0.01, 100, {FACTORS}))
-        # Wider q and k: larger scores
-        result = scaling.dot_variance(q, k)
-        # Saturated: no gradient
-        result = additive.gradients_over_width(2 ** np.arange({len(WIDTHS)}))
-        # Translation
-        with translator.model.hooks(edits):
-            translation = translator.translate(trace.source{python_code.search_code()})
-        result = translation.text, translation.log_prob
-    """)
 
 
-@cache
-def _drawn_from_normal() -> tuple[Floats, dict[str, Floats]]:
-    """Compute variances and gradients once: they take 17 million random numbers."""
-    return scaling.gaussian_dot_variance(WIDTHS), additive.gradients_over_width(WIDTHS)
-
-
-VIEWS = {"Your sentence": _functions, "Scale": _scale}
+PAGE = Page(
+    "additive",
+    "Which of two attention functions, and why divide by √dₖ?",
+    ("head", "weight"),
+    (functions, scale_of_scores),
+    menu="additive_view",
+    row="additive-controls",
+)
+show = PAGE.show

@@ -7,16 +7,15 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, Transformer
-from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.hooks import Hooked
 from transformer.kinds import kind_of
 from transformer.paper import hook_points
 from transformer.paper.flow import flow
-from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, head_picker, mounts
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
-from viz.app.view import cached
+from viz.app.view import Page, cached, compute, controls, view
 from viz.draw import attention_map, labels
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
 from viz.draw.caption import head_caption
@@ -65,16 +64,15 @@ class Scene(NamedTuple):
     points: dict[str, list[str]]  # hook points of each box
 
 
-def show() -> None:
-    """Draw the page."""
-    row = fields.controls_row("hooks-controls")
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view(needs_sentence=True)
+def hook_points_of_a_layer() -> None:
+    """Draw the boxes of Figure 1 with their hook points, and the value at one of them."""
+    bar = sentence_bar.needed()
     model, trace = bar.translator.model, bar.trace
     stacks = {"encoder": model.config, "decoder": model.config.decoder}
     deepest, widest = (max(getattr(s, size) for s in stacks.values()) for size in ("N", "h"))
     headings = {heading(name): name for name in BOXES}
-    with row:
+    with controls():
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, deepest, widest, (0, 0))
         first = BOXES.index("encoder.self_attention")
         box = headings[fields.menu("Box", list(headings), BOX, width=330, index=first)]
@@ -94,8 +92,8 @@ def show() -> None:
         "Each box lists its hook points: named places at which you can read or replace what the "
         "model computes. They are always in the model, and every trace in this app is read at "
         "`hook_pattern`. Your hooks are private to you, even if others use the same model. Click a "
-        "box to see its values; they change with the sentence. `model`, `source` and `target` are "
-        "defined in the Python below."
+        "box to see its values; they change with the sentence. `translator` and `pair` are defined "
+        "in the Python below."
         + explanations.sources("§3.1, Figure 1", Hooked.hooks, Hooked.run_with_cache)
     )
 
@@ -152,13 +150,8 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     if st.session_state.get(POINT) not in by_value:  # another box was open
         st.session_state.pop(POINT, None)
     point = by_value[fields.choose_one("Hook point", by_value, POINT, default=usual)]
-    value = memory.memo_per_trace(
-        trace,
-        ("hooks", point),
-        lambda: (
-            values_at(model, forced_pair(model, trace), (point,))[1][point].detach().cpu().numpy()
-        ),
-    )
+    pair = compute("pair", forced_pair, model, trace)
+    value = compute("value", hook_points.value_at, model, pair, point)
     named = hook_points.axes(point)
     has_heads = named[1] == "head"
     meaning = MEANINGS[hook_points.value_name(point)]
@@ -170,20 +163,17 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     shown = value[0, own_head] if has_heads else value[0]
     at = f"[0, {own_head}]" if has_heads else "[0]"
     edit = hook_points.example_edit(point, head)
-    read = f'_, seen = model.run_with_cache(source, target)\n{{}} = seen["{point}"]{at}'
-    change = (
-        f'with model.hooks({{"{point}": lambda value, name: {edit}}}):\n'
-        f"    logits = model(source, target)"
+    read = (
+        f"_, seen = translator.model.run_with_cache(pair.source, pair.target)\n"
+        f'value = seen["{point}"]{at}'
     )
-    st.code(read.format("value"), language="python", wrap_lines=True)
+    change = (
+        f'with translator.model.hooks({{"{point}": lambda value, name: {edit}}}):\n'
+        f"    logits = translator.model(pair.source, pair.target)"
+    )
+    st.code(read, language="python", wrap_lines=True)
     _values(scene, point, shown, head)
     st.code(change, language="python", wrap_lines=True)
-    python_code.show_code(
-        "model = translator.model\nsource, target, written = forced_pair(model, trace)",
-        f"# Read {point}\n{read.format('result')}",
-        f"# Edit {point}\n{change}\n"
-        "result = logits[0].log_softmax(-1)[range(len(written)), written].sum()",
-    )
 
 
 def _values(scene: Scene, point: str, shown: np.ndarray, head: int) -> None:
@@ -218,3 +208,13 @@ def _values(scene: Scene, point: str, shown: np.ndarray, head: int) -> None:
         values = shown.astype(np.float32)
         data = encode_strip(values, rows, title=point, columns=columns, caption=caption)
     mounts.mount("hooks-strip", data)
+
+
+PAGE = Page(
+    "hooks",
+    "Where can you read and change what the model computes?",
+    ("head", "encoder", "decoder", "cross-attention", "weight"),
+    (hook_points_of_a_layer,),
+    row="hooks-controls",
+)
+show = PAGE.show

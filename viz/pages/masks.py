@@ -24,7 +24,7 @@ from viz.app.sentence import further_sentences, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names, token_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
@@ -165,7 +165,7 @@ def shift_right() -> None:
             )
     with explanation:
         explain(
-            "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
+            "The decoder's input is its output, shifted right by one position, with *start* "
             "in front: the model is auto-regressive, what it wrote is what it reads next. With the "
             "causal mask, each prediction depends only on earlier tokens, so one pass trains all "
             "positions." + sources("§3, §3.1", batch_traces)
@@ -250,53 +250,78 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     )
 
 
+_NOTHING = (
+    "Add a sentence of another length: {reason}, so this mask hides nothing and the loss stays the "
+    "same."
+)
+_STAYS = "Without the mask the loss stays at {before:.3f} nats."
+_UNSURE = (
+    "Without the mask the loss goes {where}from {before:.3f} to {after:.3f} nats: by {difference} "
+    "± {error:.3f} (two standard errors over {pieces}), which may be no change at all."
+)
+_CHANGES = (
+    "Without the mask the loss **{verb}**{slightly}, {where}from {before:.3f} to {after:.3f} nats: "
+    "{meaning}."
+)
+_OTHERS = " {sentences} {has} {lacks}: the loss is the same {rounding}."
+
+
 def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     """Describe the change of the loss without the mask, where the mask hid something.
 
     A change counts where the mean over the pieces is more than two standard errors from 0.
     """
-    hides = unmasked.hides
+    hides, causal = unmasked.hides, kind == "decoder_self"
     if not hides.any():
         every = "every sentence of this batch has one position"
-        reason = every if kind == "decoder_self" else "no sentence of this batch is padded"
-        return (
-            f"Add a sentence of another length: {reason}, so this mask hides nothing and the loss "
-            "stays the same."
-        )
-    with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
-    which = "longer" if kind == "decoder_self" else "padded"
-    ones = "one" if hides.sum() == 1 else "ones"
-    subset = "" if hides.all() else f"in {_sentences(hides)}, the {which} {ones}, "
-    numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
+        return _NOTHING.format(reason=every if causal else "no sentence of this batch is padded")
+    before, after = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     changes = (unmasked.loss - masked.loss)[hides]
     changes = changes[~np.isnan(changes)]
     change, pieces = float(changes.mean()), len(changes)
     # one piece has no standard error
-    error = float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
-    others = ""
-    if not hides.all():  # there the loss differs by rounding alone
-        largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
-        bound = Context(prec=1, rounding=ROUND_CEILING).create_decimal(f"{largest:.6g}")
-        nats = f"up to rounding, {float(bound):.0e} nats at most"
-        rounding = nats if largest else "to the last digit"
-        has = "has" if (~hides).sum() == 1 else "have"
-        lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
-        others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."
+    error = 2 * float(changes.std(ddof=1)) / pieces**0.5 if pieces > 1 else np.inf
+    template = _CHANGES if abs(change) > error else _UNSURE
+    return (_STAYS if abs(change) < SAME else template).format(
+        before=before,
+        after=after,
+        difference=format_difference(after, before, 3),
+        error=error,
+        pieces=counted(pieces, "subword"),
+        verb="rises" if change > 0 else "falls",
+        slightly=" slightly" if abs(change) < SMALL else "",
+        where="" if hides.all() else f"in {_sentences(hides)}, {_subset(hides, causal)}, ",
+        meaning=_meaning_of_change(change, kind),
+    ) + _describe_others(masked, unmasked, causal)
+
+
+def _subset(hides: npt.NDArray[np.bool_], causal: bool) -> str:
+    return f"the {'longer' if causal else 'padded'} {'one' if hides.sum() == 1 else 'ones'}"
+
+
+def _meaning_of_change(change: float, kind: Kind) -> str:
     leaks = f"what leaks from {HIDDEN[kind]}"
-    verb, meaning = "falls", "what leaks in happens to help on these sentences"
     if change > 0:
-        verb, meaning = "rises", f"this model was trained with the mask, and {leaks} disturbs it"
-    elif kind == "decoder_self":
-        meaning = f"the model uses {leaks}, although it was trained without it"
-    slightly = " slightly" if abs(change) < SMALL else ""
-    verdict = f"**{verb}**{slightly}, {numbers}: {meaning}"
-    if abs(change) < SAME:
-        verdict = f"stays at {with_mask:.3f} nats"
-    elif not abs(change) > 2 * error:
-        by = f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f}"
-        errors = f"two standard errors over {counted(pieces, 'subword')}"
-        verdict = f"goes {numbers}: by {by} ({errors}), which may be no change at all"
-    return f"Without the mask the loss {verdict}.{others}"
+        return f"this model was trained with the mask, and {leaks} disturbs it"
+    if kind == "decoder_self":
+        return f"the model uses {leaks}, although it was trained without it"
+    return "what leaks in happens to help on these sentences"
+
+
+def _describe_others(masked: Leak, unmasked: Leak, causal: bool) -> str:
+    """Describe the sentences in which the mask hides nothing: their loss differs by rounding."""
+    others = ~unmasked.hides
+    if not others.any():
+        return ""
+    largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[others]))
+    bound = Context(prec=1, rounding=ROUND_CEILING).create_decimal(f"{largest:.6g}")
+    nats = f"up to rounding, {float(bound):.0e} nats at most"
+    return _OTHERS.format(
+        sentences=capitalised(_sentences(others)),
+        has="has" if others.sum() == 1 else "have",
+        lacks="one position" if causal else "no padding",
+        rounding=nats if largest else "to the last digit",
+    )
 
 
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:
@@ -325,7 +350,7 @@ def shift_chart(
     ends: list[tuple[int, int, int, int, str]] = []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
         # both sides together, so that a piece is marked in the same way on each
-        shown = token_names([*read, *written])
+        shown = display_tokens([*read, *written])
         left = _APART * sentence
         for n, (before, after) in enumerate(zip(shown, shown[len(read) :], strict=False)):
             opacity = _FADED if written[n] == PADDING else 1.0
@@ -378,7 +403,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
     """Draw -log p of each next token, `[target]` in nats, with the mask and without it."""
-    names = token_names(tokens)
+    names = display_tokens(tokens)
     columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
     axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)
     change = {"nats": ("", ".4f"), "change": ("changed by", "+.4f")}

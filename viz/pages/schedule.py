@@ -8,7 +8,7 @@ from training import schedule
 from transformer.files import installed
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import worth_seeing
-from viz.app.view import Page, compute, figure, view
+from viz.app.view import Page, compute, figure, findings_row, view
 from viz.draw.labels import quoted
 from viz.figures.schedule import learning_rates, schedule_chart, visible_peaks
 from viz.findings import training
@@ -23,7 +23,6 @@ _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 @view()
 def learning_rate() -> None:
     """Draw the learning rate over the steps, for each width and warmup."""
-    question = worth_seeing.ask("schedule", asked=PAGE.asked)
     with st.container(key="schedule-controls", horizontal=True, gap="small"):
         texts = st.multiselect(
             "d_model · warmup",
@@ -40,7 +39,7 @@ def learning_rate() -> None:
         axes = fields.choose_one("Axes", ["linear", "logarithmic"], "axes")
         bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(texts)
-    worth_seeing.link("schedule", question, [training.peak(*pair) for pair in pairs.values()])
+    worth_seeing.link("schedule", findings_row(), [training.peak(*pair) for pair in pairs.values()])
     if not pairs:
         st.text("There is no curve yet: choose a width and a warmup.")
         return

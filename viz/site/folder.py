@@ -34,7 +34,7 @@ def require_own(folder: Path, names: Collection[str] = ()) -> set[str]:
     there += sorted(name for name in inside if os.path.lexists(folder / name))
     if there and not own:
         raise InputError(
-            f"{folder} is no site of this program, it has {quoted(there[0])}: choose another "
+            f"{folder} is not a site of this program, it has {quoted(there[0])}: choose another "
             "folder, or a new one in it."
         )
     for name in there:

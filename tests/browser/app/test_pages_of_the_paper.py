@@ -20,7 +20,7 @@ from transformer.paper import masking
 from transformer.paper.flow import flow
 from transformer.text.languages import OURS
 from viz.draw import palette
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 from viz.pages.architecture.boxes import model_boxes
 
 pytestmark = pytest.mark.browser
@@ -57,7 +57,7 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_the_batch_is_typed(visit, made,
     canvas.click(position={"x": x, "y": y})
     expect_url(page, **{"mask-sentence": "2", "mask-row": "2"})
     words = page.locator(".st-key-mask-words")
-    written = token_names(made.target_tokens[1])[1]
+    written = display_tokens(made.target_tokens[1])[1]
     words.get_by_text(f"and predicts “\u2068{written}\u2069” may see").wait_for()
     canvas.hover(position={"x": x + square, "y": y})
     tip = page.locator(".st-key-mask-grids .hl-tip")
@@ -111,7 +111,7 @@ def test_boxes_open_by_pointer_and_keys_and_lead_on(visit, translator):
     values = tensors.values["logits"]
     until(page, lambda: strip(page)["levels"].shape, values.shape)
     there = strip(page)
-    assert there["queries"] == token_names(trace.target_tokens)
+    assert there["queries"] == display_tokens(trace.target_tokens)
     assert there["table"] == ("difference", "light")
     assert np.abs(there["levels"] - palette.difference_levels(values).astype(int)).max() <= 1
     assert opened(page) == ["decoder.linear"]
@@ -130,7 +130,7 @@ def test_boxes_open_by_pointer_and_keys_and_lead_on(visit, translator):
     name, number = spy.plain(page.locator(".st-key-arch-tensor .hl-tip").inner_text()).split(
         "feature 2"
     )
-    assert name == f"“{token_names(trace.decoder_tokens)[1]}” · "
+    assert name == f"“{display_tokens(trace.decoder_tokens)[1]}” · "
     assert float(number.replace("−", "-")) == pytest.approx(float(values[1, 1]), rel=1e-3)
     # a link leads to the heads of the layer
     page.get_by_role("button", name="Self-attention of the encoder, layer 2:").first.click()
@@ -170,7 +170,7 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     assert lit(page)[0] == []
     page.keyboard.press("ArrowLeft")
     assert lit(page)[0] == order[-1:]
-    written = token_names(trace.target_tokens)
+    written = display_tokens(trace.target_tokens)
     bars = page.locator(".hl-arch-bars li")
     assert bars.count() == 5
     assert page.locator(".hl-arch-taken bdi").inner_text() == written[-1]

@@ -12,7 +12,7 @@ from tests.browser.spy import level_of, map_on
 from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 from viz.draw.palette import table
 
 pytestmark = pytest.mark.browser
@@ -52,7 +52,7 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     drawn = map_on(page.canvas)
     assert (drawn["levels"] == level_of(weights)).all()
     assert drawn["table"] == ("cross", "light")
-    assert [drawn["queries"], drawn["keys"]] == [token_names(axis) for axis in LABELS]
+    assert [drawn["queries"], drawn["keys"]] == [display_tokens(axis) for axis in LABELS]
     assert page.color(*page.square(*SPOT)) == tuple(table("cross", "light")[round(255 * HOT)])
     page.move(*page.square(*SPOT))
     assert page.readout() == "“Hun” → “·bee”0.640\nThis step reads “schwarze” and predicts “Hun”."

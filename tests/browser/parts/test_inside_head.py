@@ -37,16 +37,14 @@ def numbers():
     )  # fmt: skip
 
 
-def content(step=0, query="Hunde"):
+def content(step=0, query="Hunde", **more):
     steps = [
-        inside_head.WalkStep(
-            name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}"
-        )
+        inside_head.WalkStep(name, f"e_{n}", f"shape {n}", f"says {n}", f"code {n}")
         for n, name in enumerate(NAMES)
     ]
     return inside_head.encode_inside(
         numbers(), KEYS, query, "cross",
-        title="L1 H2 · cross", steps=steps, step=step, head=1, factor="÷ √dₖ",
+        title="L1 H2 · cross", steps=steps, step=step, head=1, factor="÷ √dₖ", **more,
     )  # fmt: skip
 
 
@@ -162,5 +160,16 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     tab.clock.fast_forward(9000)
     assert step_of(page) == "x"
     assert page.picked() == heard  # the host hears of no step that plays
+    # a walk that plays by itself does so until the reader acts
+    page = Still(tab, content(step=1, plays=True), width=1200)
+    assert step_of(page) == "x"
+    tab.clock.fast_forward(2400)
+    assert step_of(page) == "q, k, v"
+    tab.mouse.click(5, 5)
+    tab.clock.fast_forward(9000)
+    assert step_of(page) == "q, k, v"
+    page.show(content(step=1, query="Schnee", plays=True))
+    tab.clock.fast_forward(9000)
+    assert step_of(page) == "q, k, v"
     assert page.faults == []
     tab.close()

@@ -9,13 +9,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import numpy as np
 import pytest
 
-from tests.browser.app_page import PATIENCE, at_rest, enter, expect, no_traceback, until
+from tests.browser.app_page import PATIENCE, at_rest, enter, expect, german, no_traceback, until
 from transformer import Translator
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal import removed as removals
 from transformer.analysis.heads.removal_order import removal_order
 from viz.app.sentence.source_box import EXAMPLES
-from viz.draw.labels import display_tokens, token_names
+from viz.draw.labels import display_tokens
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -153,9 +153,18 @@ def test_typing_at_any_pace_ends_with_the_whole_sentence(
 ) -> None:
     page.emulate_media(reduced_motion="no-preference")
     open_at(page, bundled_address, step="3", numbers="cross-4-3-3-3")
+    box, before = page.locator(".st-key-text textarea"), german(page).text_content()
+    box.fill("A dog")
+    box.press_sequentially(" ")
+
+    def answered() -> bool:
+        box.press_sequentially("s")  # sooner than a pause would be noticed
+        return german(page).text_content() != before
+
+    until(page, answered, True)  # a word that is over
     text = "The cat sleeps."
     type_sentence(page, text)
-    wanted = token_names(bundled.trace(text).target_tokens)
+    wanted = display_tokens(bundled.trace(text).target_tokens)
     seen = page.locator(".hl-player .hl-unseen td:nth-child(2)")
     until(page, lambda: seen.all_text_contents() == wanted, True)
     until(page, lambda: "All words" in says(page), True)
@@ -239,7 +248,7 @@ def test_a_ribbon_opens_its_numbers_in_the_picture(
     weights = trace.cross[3, 2, 2]
     rows = panel.locator("tbody tr").all()
     here = panel.locator("tr.hl-here td").all_text_contents()
-    assert here[0] == token_names(trace.source_tokens)[2]
+    assert here[0] == display_tokens(trace.source_tokens)[2]
     assert float(here[3]) == pytest.approx(weights[2], abs=1e-3)
     shown = [float(row.locator("td").nth(3).text_content()) for row in rows]
     assert shown == pytest.approx(sorted(weights, reverse=True)[: len(rows)], abs=1e-3)

@@ -5,7 +5,9 @@ Each head looks at one known cell, which is read back where it is drawn.
 
 from typing import Any
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.browser import app_page, offline, spy
@@ -14,8 +16,7 @@ from tests.viz.planted_trace import planted as planted_trace
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw import explorer, heads_view
-from viz.draw.labels import SCREEN_NAMES, token_names
-from viz.figures.heads import head_bars
+from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.notebook import explore, show_chart
 from viz.report import report
 
@@ -49,7 +50,7 @@ def apart(monkeypatch):
 
 def check_head(page, trace, kind, layer, head):
     """A head lights up in its one cell, under the right words."""
-    labels = [token_names(axis) for axis in trace.labels(kind)]
+    labels = [display_tokens(axis) for axis in trace.labels(kind)]
     query, key = planted_at(trace, kind, layer, head)
     weights = trace.weights(kind)[layer, head]
     words = f"“{labels[0][query]}” to “{labels[1][key]}”"
@@ -156,7 +157,7 @@ def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_w
     axes, _ = without_special(by_pieces(trace, "decoder_self"))
     assert page.title.inner_text().startswith("L2 H3 · decoder")
     painted = page.painted()
-    assert painted["queries"] == token_names(axes.labels.queries)
+    assert painted["queries"] == display_tokens(axes.labels.queries)
     assert painted["table"] == ("decoder_self", "dark")
     assert (painted["levels"] == spy.level_of(axes.weights[1, 2])).all()
     assert EVIL in painted["keys"]
@@ -165,7 +166,7 @@ def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_w
 
 
 def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
-    chart = head_bars(np.array([0.25, 0.75], np.float32), [f"▁{EVIL}", "▁dogs"], kind="cross")
+    chart = alt.Chart(pd.DataFrame({"token": [EVIL, "dogs"]})).mark_bar().encode(x="token:N")
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html>{show_chart(chart.to_dict())[0]['text/html']}", "utf-8")
     page = browser.new_page(offline=True)

@@ -115,7 +115,7 @@ def test_a_line_with_a_tag_is_a_line(tmp_path: Path) -> None:
 @pytest.mark.timeout(20)
 def test_a_pipe_and_a_line_that_is_no_sentence_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(CorpusError, match="pipe cannot be read: it is no regular file"):
+    with pytest.raises(CorpusError, match="pipe cannot be read: it is not a regular file"):
         read_lines(tmp_path / "pipe")
     path = tmp_path / "long"
     path.write_bytes(b"One.\n" + b"a" * 2_000_000 + b"\nThree.\n")

@@ -73,7 +73,7 @@ def test_pairs_that_are_too_long_or_empty_are_left_out_and_counted(
     assert tokenizer.decode(encoded.target[0]) == TEXT.target[0]
     with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
         encode(TEXT, tokenizer, max_pieces=2)
-    monkeypatch.setattr(encoded_text, "CHUNK", 7)  # 302 is no multiple of it
+    monkeypatch.setattr(encoded_text, "CHUNK", 7)  # 302 is not a multiple of it
     parts = encode(odd, tokenizer, max_pieces=40)
     assert checksums(parts) == checksums(encoded)
 

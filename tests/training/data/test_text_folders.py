@@ -85,8 +85,8 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
         ("train.tsv", "0.9\tUn chien.\tEen hond.\n", "line 1 has 3 column.s. and not 2"),
         ("train.tsv", "", "train.tsv is empty"),
         ("train.tmx", TMX.replace("fr", "es").replace("fra", "es"), "no unit in both fr and nl"),
-        ("train.tmx", TMX[:-20], r"line 11 is no XML"),
-        ("train.tmx", "", "is no XML"),
+        ("train.tmx", TMX[:-20], r"line 11 is not XML"),
+        ("train.tmx", "", "is not XML"),
         (
             "train.tmx",
             '<!DOCTYPE tmx [<!ENTITY a "b"><!ENTITY c "&a;&a;&a;&a;">]>' + TMX[63:],

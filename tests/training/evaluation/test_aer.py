@@ -199,7 +199,7 @@ def test_turned_and_counted_from_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "notation", "sentence"),
     [
-        ("0-0\n0-0 1:1\n", FROM_ZERO, "line 2: “1:1” is no link: write source-target"),
+        ("0-0\n0-0 1:1\n", FROM_ZERO, "line 2: “1:1” is not a link: write source-target"),
         ("3-0\n0-0\n", FROM_ZERO, "line 1: the link 3-0 names word 3 of the source, .* 0 to 2"),
         ("0-1\n1-1\n", Notation(first=1), "1: the link 0-1 names word 0 of the source, .* 1 to 3"),
         ("0-2\n0-2\n", Notation(turned=True), "line 2: the link 0-2 names word 2 of the source"),

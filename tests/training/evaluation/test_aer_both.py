@@ -9,7 +9,7 @@ import pytest
 from tests.training.evaluation.test_aer import ENGLISH, GERMAN, _command, files
 from training.evaluate import main
 from training.evaluation.aer import MODELS
-from training.evaluation.gold_alignment import Counts, GoldLine, best, measure
+from training.evaluation.gold_alignment import Counts, GoldLine, best_map, measure
 from transformer import Translator
 from transformer.analysis import alignment, alignment_settings, both_directions
 from transformer.analysis.alignment_settings import LINKS, AlignmentSettings
@@ -86,11 +86,13 @@ def _assert_best_on_odd_lines(
         turned.append(GoldLine(number, GERMAN[number], ENGLISH[number], GoldLinks(*sides)))
     maps = measure(translator, odd), measure(reverse, turned)
     for name, figures in zip(MODELS, maps, strict=True):
-        assert measured[name]["odd"]["aer"] == pytest.approx(best(figures)[1])
+        assert measured[name]["odd"]["aer"] == pytest.approx(best_map(figures)[1])
     for rule in RULES:
         rates = []
         for kind in LINKS:
-            settings = BothSettings(best(maps[0], [kind])[0], best(maps[1], [kind])[0], rule)
+            settings = BothSettings(
+                best_map(maps[0], [kind])[0], best_map(maps[1], [kind])[0], rule
+            )
             counts = Counts()
             for line in odd:
                 trace = translator.trace(line.source, target=line.target)

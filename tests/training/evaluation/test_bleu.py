@@ -13,8 +13,8 @@ import torch
 
 from tests.conftest import Pair
 from training.evaluate import main
-from training.evaluation.bleu import Comet, multi30k_bleu
-from transformer import CheckpointError, Tokenizer, Transformer, Translator
+from training.evaluation.bleu import multi30k_bleu
+from transformer import Tokenizer, Transformer, Translator
 from transformer.checkpoints import checkpoint
 from transformer.text.languages import Languages
 
@@ -225,78 +225,3 @@ def test_a_model_that_computes_no_numbers_is_not_measured(
     checkpoint.save(tmp_path / "large", large, tokenizer)
     message = _error(_command(tmp_path / "large", texts, "ref.de"), capsys)
     assert "computes numbers that are not finite" in message
-
-
-# COMET through a stand-in: the package is far too large for a test, its interface is small. The
-# stand-in has the two functions that are called, with the names of their arguments in
-# unbabel-comet 2.2; what its scores mean is not tested here
-
-
-PACKAGE = """
-from pathlib import Path
-from types import SimpleNamespace
-
-
-class Model:
-    def predict(self, samples, batch_size=16, gpus=1, progress_bar=True):
-        assert gpus == 0 and progress_bar is False and batch_size > 0
-        scores = [float(one["mt"] == one["ref"]) / len(one["src"].split()) for one in samples]
-        return SimpleNamespace(scores=scores, system_score=sum(scores) / len(scores))
-
-
-def load_from_checkpoint(
-    checkpoint_path, reload_hparams=False, strict=False, local_files_only=False
-):
-    assert local_files_only
-    if Path(checkpoint_path).read_text() != "weights":
-        raise KeyError("state_dict")
-    return Model()
-"""
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package of that name on sys.path; gives the file of a model."""
-    (tmp_path / "packages" / "comet").mkdir(parents=True)
-    (tmp_path / "packages" / "comet" / "__init__.py").write_text(PACKAGE)
-    monkeypatch.syspath_prepend(tmp_path / "packages")
-    monkeypatch.delitem(sys.modules, "comet", raising=False)
-    path = tmp_path / "model.ckpt"
-    path.write_text("weights")
-    return path
-
-
-def test_source_translation_and_reference_reach_the_model(stand_in: Path) -> None:
-    comet = Comet(stand_in)
-    # 1 over the words of the source where translation and reference agree: (1/2 + 0 + 1/4) / 3
-    sources = ["Two words.", "Two words.", "Four words are here."]
-    score = comet.score(sources, ["Ja.", "Ja.", "Nein."], ["Ja.", "Nein.", "Nein."])
-    assert score == pytest.approx(0.25)
-
-
-def test_the_command_prints_it_beside_the_others(stand_in, tmp_path, checkpoint_folder, capsys):
-    (tmp_path / "in.en").write_text("The dog sleeps.\n")
-    (tmp_path / "ref.de").write_text("Der Hund schläft.\n")
-    command = [
-        "bleu", "--checkpoint", str(checkpoint_folder), "--src", str(tmp_path / "in.en"),
-        "--ref", str(tmp_path / "ref.de"), "--beam", "1", "--comet", str(stand_in),
-    ]  # fmt: skip
-    assert main(command) == 0
-    assert capsys.readouterr().out.endswith(f"COMET 0.0000  by {stand_in}\n")
-
-
-def test_what_is_no_model_is_one_sentence(stand_in: Path, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"none\.ckpt is no file"):
-        Comet(tmp_path / "none.ckpt")
-    stand_in.write_text("something else")
-    with pytest.raises(CheckpointError, match=r"cannot load .*model.ckpt: KeyError, 'state_dict'"):
-        Comet(stand_in)
-
-
-def test_without_the_package_nothing_is_translated(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "comet", None)
-    # it is said before the texts, which are not there either, are asked for
-    command = ["bleu", "--src", "none", "--ref", "none", "--comet", "none.ckpt"]
-    assert main(command) == 2
-    error = capsys.readouterr().err
-    assert "COMET is not installed: run pip install 'unbabel-comet" in error

@@ -55,7 +55,7 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
 )
 def test_whatever_runs_the_pieces_of_a_trace_refuses_those_of_another_model(uneven: Case, ask):
     pieces = (Piece(5, "good", 0), Piece(9_000, "foreign", 1))
-    with pytest.raises(InputError, match="has the id 9000, which is no piece of this model"):
+    with pytest.raises(InputError, match="has the id 9000, which is not a piece of this model"):
         ask(uneven.model, replace(uneven.trace, source_pieces=pieces))
 
 

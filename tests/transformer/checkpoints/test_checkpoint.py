@@ -90,7 +90,7 @@ def test_a_file_without_a_successor_is_not_lost(folder, model, tokenizer):
         ),
         ({"config.json": None}, "config.json is damaged"),
         *(
-            ({name: "0" * 64}, "which is no file of the folder")
+            ({name: "0" * 64}, "which is not a file of the folder")
             for name in ("../config.json", "/etc/passwd", "")
         ),
     ],

@@ -12,15 +12,13 @@ import pytest
 from tests.transformer import damaged
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import AttentionTrace, CheckpointError, Translator
-from transformer.checkpoints import checkpoint, domain
-from transformer.checkpoints.export import ctranslate2, manifest
+from transformer.checkpoints import checkpoint
 
 OURS = ("model.safetensors", "config.json", "tokenizer.model")
 OTHERS = ("MANIFEST.json", "MODEL_CARD.md", "run.jsonl")
 FORMATS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "checkpoint": (checkpoint.load, (*OURS, *OTHERS)),
     "checkpoint, signed anew": (checkpoint.load, OURS),
-    "ctranslate2": (ctranslate2.read, (*ctranslate2.REQUIRED, domain.FILE, manifest.EXPORT)),
     "marian": (
         Translator.load,
         ("model.safetensors", "config.json", "vocab.json", "source.spm", "target.spm"),
@@ -59,9 +57,6 @@ def sound(tmp_path_factory, checkpoint_folder, translator) -> dict[str, Path]:
     loaded = checkpoint.load(checkpoint_folder)
     extra = dict.fromkeys(OTHERS[1:], '{"step": 1}\n')
     checkpoint.save(place / "checkpoint", loaded.model, loaded.tokenizer, extra=extra)
-    given = Path(shutil.copytree(checkpoint_folder, place / "given"))
-    (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
-    ctranslate2.write(checkpoint.load(given), place / "ctranslate2")
     marian_folder.write(place / "marian")
     (place / "trace").mkdir()
     translator.trace("The dog.", "Der Hund.").save(place / "trace" / "trace.npz")
@@ -91,5 +86,5 @@ def test_a_damaged_file_is_refused_by_its_name(sound, tmp_path, monkeypatch, for
             FORMATS[form][0](folder)
         assert name in str(caught.value), damage
         if damage in ("a pipe", "a device"):
-            assert "no regular file" in str(caught.value)
+            assert "not a regular file" in str(caught.value)
     assert not Path("sprung").exists()

@@ -155,7 +155,6 @@ def test_a_pointer_of_git_lfs_is_no_damaged_file(
         "report --checkpoint {} --lines text -o page",
         "site --checkpoint {} --stored text --out new",
         "lessons check --checkpoint {} text",
-        "lessons puzzles --checkpoint {} -o page",
         "export marian --checkpoint {} --out new",
         "export ctranslate2 --checkpoint {} --out new",
         "evaluate bleu --checkpoint {} --src text --ref text",

@@ -1,4 +1,4 @@
-"""Stored pairs are those that were measured; what is no file of this model is refused."""
+"""Stored pairs are those that were measured; what is not a file of this model is refused."""
 
 import json
 import shutil

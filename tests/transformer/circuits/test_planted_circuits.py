@@ -72,9 +72,9 @@ def test_the_score_beyond_the_mean_comes_from_what_was_planted(
     weights = trace.weights(head.kind)[head.layer, head.head, STEP]
     assert weights.argmax() == key
     split = split_scores(planted.model, trace, head, STEP, [key], mean_over=range(len(weights)))
-    first, second = largest(split.difference)
+    first, second = largest(split.difference())
     assert (split.query_writers[first].title, split.key_writers[second].title) == (asks, asked)
-    assert split.difference[first, second] > 0.7 * split.difference.sum() > 0
+    assert split.difference()[first, second] > 0.7 * split.difference().sum() > 0
     rest = split_scores(planted.model, trace, head, STEP, range(len(weights)))
     np.testing.assert_allclose(split.values[1], rest.values.mean(0), atol=1e-9)
     assert split.scores == pytest.approx([rest.scores[key], rest.scores.mean()])
@@ -87,7 +87,7 @@ def test_a_constant_under_every_key_is_the_largest_part_of_a_score_and_of_no_dif
     first, second = largest(split.values[0])
     assert split.values[0].max() == pytest.approx(40, abs=0.1)
     assert (split.query_writers[first].part, split.key_writers[second].part) == ("biases",) * 2
-    assert abs(split.difference[first, second]) < 0.01
+    assert abs(split.difference()[first, second]) < 0.01
 
 
 def test_of_a_head_of_zeros_every_part_is_0(planted: Case) -> None:

@@ -93,7 +93,7 @@ def test_a_score_is_the_sum_over_pairs_of_writers_followed_one_by_one(case: Case
         ]
         np.testing.assert_allclose(split.values[0], expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(split.values.sum((1, 2)), split.scores, rtol=1e-9, atol=1e-9)
-        assert split.difference.sum() == pytest.approx(split.scores[0] - split.scores[1])
+        assert split.difference().sum() == pytest.approx(split.scores[0] - split.scores[1])
         # the softmax of the scores is what the head pays
         weights = case.trace.weights(head.kind)[head.layer, head.head, query]
         ratio = math.log(weights[key] / weights[0])

@@ -40,7 +40,7 @@ def test_an_option_whose_value_argparse_takes_away_is_refused(word, capsys):
     with pytest.raises(SystemExit) as left:
         parser.parse_args([word])
     assert left.value.code == 2
-    assert "'--' is no value" in capsys.readouterr().err
+    assert "'--' is not a value" in capsys.readouterr().err
     assert parser.parse_args(["--", word]).text == word
 
 

@@ -25,7 +25,7 @@ from transformer.cli import command
 from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
 
 def body():
-    kind = FolderKind("test", lambda _: {})
+    kind = FolderKind("a test", lambda _: {})
     with temporary_folder(here / "tmp") as folder, replace_folder(here / "out", kind) as new:
         (folder / "file").write_text("half")
         (new / "file").write_text("half")
@@ -81,7 +81,7 @@ def output(kind: str) -> io.TextIOWrapper | None:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("full", 2), ("pipe", 0), ("closed", 0)])
-@pytest.mark.parametrize("run", [command.run, command.guarded])
+@pytest.mark.parametrize("run", [command.run, command.run_guarded])
 def test_output_that_takes_nothing(monkeypatch, capsys, kind, status, run):
     stream = output(kind)
     monkeypatch.setattr("sys.stdout", stream)
@@ -124,8 +124,6 @@ OUTPUTS = {
     "report --lines": ["--lines", "text", "--checkpoint", "model"],
     "site --out": ["--stored", "text", "--checkpoint", "model"],
     "lessons handout": ["lesson"],
-    "lessons notebook": ["lesson"],
-    "lessons puzzles": ["--text", "text"],
     "lessons collect": ["text"],
     "average --out": ["model", "model"],
     "export marian": ["--checkpoint", "model"],
@@ -141,7 +139,7 @@ COMPUTATIONS = (
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
     "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
     "transformer.checkpoints.export.ctranslate2._specification", "viz.lessons.__main__.answer_key",
-    "viz.lessons.__main__.find_puzzles", "viz.lessons.__main__.read_answers",
+    "viz.lessons.__main__.read_answers",
 )  # fmt: skip
 
 

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 ENTRANCES = [
-    *(["headlight", name] for name in ("app", "translate")),
-    *([name] for name in ("transformer", "training.train")),
+    *(["headlight", name] for name in ("app", "translate", "train")),
+    ["transformer"],
 ]
 
 

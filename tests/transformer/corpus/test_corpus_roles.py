@@ -87,5 +87,5 @@ def test_the_rarest_of_what_a_decoder_row_may_see() -> None:
     # rows 1 to 7 look at themselves; the rarest so far is itself where the counts fall
     measures = measured("decoder_self", looking_at(*ROWS))
     assert measures.rows == COUNT - 1
-    # <s> is no word; of 40, 30, 500, 900, 20, 3, 0 four are the least so far, and 0 is one
+    # <s> is not a word; of 40, 30, 500, 900, 20, 3, 0 four are the least so far, and 0 is one
     assert measures.values["rare word"][0, 0] == pytest.approx(5 / 7)

@@ -93,18 +93,17 @@ def test_permuted_weights_are_the_same_weights_over_the_same_keys(translator, tr
     model, seen = translator.model, []
     name = f"{kinds.attention_name(kind, 0)}.hook_pattern"
     with model.hooks({name: lambda pattern, _: seen.append(pattern.clone())}):
-        changes = permuted_changes(model, trace, kind, [0], seed=4)
+        changes = permuted_changes(model, trace, kind, seed=4)
     own = torch.from_numpy(trace.weights(kind)[0])
     for pattern in seen:
         torch.testing.assert_close(pattern[0].sort(-1).values, own.sort(-1).values)
         if kind == "decoder_self":
             assert not pattern[0].triu(1).any()
         assert not torch.allclose(pattern[0], own)
-    again = permuted_changes(model, trace, kind, [0], seed=4)
+    again = permuted_changes(model, trace, kind, seed=4)
     np.testing.assert_array_equal(changes, again)
     uniform = uniform_changes(model, trace, kind)
     assert np.abs(uniform).max() > 1e-3
-    assert not np.allclose(uniform, uniform_changes(model, trace, kind, [1]))
 
 
 def test_rank_correlation_by_hand() -> None:

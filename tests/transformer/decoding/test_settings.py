@@ -69,7 +69,7 @@ REFUSED = {
     "The end as text": ({"prefix": "Der </s>"}, "forced prefix ends the sentence"),
     "A special piece": ({"prefix": ["<s>", "▁D"]}, "has <s>, which is never written"),
     "The unknown piece": ({"prefix": ["<unk>"]}, "cannot write"),
-    "Half a piece": ({"prefix": ["\ud83d"]}, "is no piece"),
+    "Half a piece": ({"prefix": ["\ud83d"]}, "is not a piece"),
     "A long prefix": ({"prefix": "Der " * 80}, "pieces, but the translation may have at most 6"),
     "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
     "A number as words": ({"forbidden": 5}, "list of forbidden words cannot be 5: give a list"),

@@ -15,8 +15,8 @@ def checksums(folder):
     return {"file": None, **json.loads((folder / "list").read_bytes())}
 
 
-ONE_FILE = atomic.FolderKind("test", lambda _: {"file": None})
-LISTED = atomic.FolderKind("test", checksums)
+ONE_FILE = atomic.FolderKind("a test", lambda _: {"file": None})
+LISTED = atomic.FolderKind("a test", checksums)
 
 
 def fill(folder, text, kind=ONE_FILE, **options):
@@ -136,7 +136,7 @@ def test_a_rename_that_fails_is_taken_back(tmp_path, monkeypatch):
 
 def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(CheckpointError, match="loop is there and is no test"):
+    with pytest.raises(CheckpointError, match="loop is there and is not a test"):
         fill(tmp_path / "loop", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
     for nameless in (Path(), Path("/")):

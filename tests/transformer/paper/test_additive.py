@@ -85,7 +85,7 @@ def test_a_scale_in_every_head_or_in_one_reaches_the_weights(model, trace, scale
     _, plain = model.run_with_cache(source, target)
     for place in (None, ("decoder_self", 1, 2)):
         head = None if place is None else Head(*place)
-        edits = scaling.rescaled(model.config, scale, place=head)
+        edits = scaling.rescale_scores(model, scale, place=head)
         assert len(edits) == (3 * model.config.N if place is None else 1)
         with model.hooks(edits):
             _, edited = model.run_with_cache(source, target)

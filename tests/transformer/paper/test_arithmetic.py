@@ -92,7 +92,7 @@ def test_each_number_follows_from_those_before(model, whole, numbers, place) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_biases_count_where_the_model_has_them(kind: Kind) -> None:
-    """q, k and v with theirs; that of W_O is no head's, and what is added still adds up."""
+    """q, k and v with theirs; that of W_O is not a head's, and what is added still adds up."""
     case = random_case("biased")
     plain = case.plain.attention[kind, 1]
     whole = sublayer_values(case.model, case.trace, kind, 1)

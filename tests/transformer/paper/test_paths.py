@@ -1,6 +1,8 @@
 """Paths are counted over connections: against the formulas, a loop over edges, and real layers."""
 
 from itertools import pairwise, product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from torch import nn
 from transformer.paper import paths
 from transformer.paper.costs import LAYERS, RECURRENT, RESTRICTED, Sizes
 from transformer.paper.paths import CONTIGUOUS, connections, longest_path, shortest_path
+from transformer.text.special_tokens import OURS
 
 EVERY = (*LAYERS, CONTIGUOUS)
 
@@ -97,6 +100,11 @@ def test_each_window_of_restricted_attention_has_r_positions() -> None:
 
 
 def test_the_farthest_look_is_that_of_a_loop() -> None:
+    def farthest(weights: np.ndarray) -> tuple[int, ...] | None:
+        tokens = ["x", "x", ".", "x", "x", "x", "</s>"]
+        trace: Any = SimpleNamespace(encoder_self=weights, source_tokens=tokens, special=OURS)
+        return paths.farthest_look(trace)
+
     weights = np.random.default_rng(5).dirichlet([0.2] * 7, (2, 3, 7))
     sinks = [False, False, True, False, False, False, True]
     best = max(
@@ -104,6 +112,6 @@ def test_the_farthest_look_is_that_of_a_loop() -> None:
         for layer, head, q, k in product(range(2), range(3), range(7), range(7))
         if weights[layer, head, q, k] >= 0.5 and not sinks[q] and not sinks[k]
     )
-    assert paths.farthest_look(weights, sinks) == best[2]
-    assert paths.farthest_look(np.eye(7)[None, None], sinks) is None  # each at itself alone
-    assert paths.farthest_look(weights * 0.1, sinks) is None
+    assert farthest(weights) == best[2]
+    assert farthest(np.eye(7)[None, None]) is None  # each at itself alone
+    assert farthest(weights * 0.1) is None

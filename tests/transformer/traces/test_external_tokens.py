@@ -6,7 +6,7 @@ import pytest
 
 from transformer import InputError, Piece
 from transformer.text.special_tokens import SpecialTokens
-from transformer.traces.external_tokens import checked_tokens, joined, pieces_of, text_of
+from transformer.traces.external_tokens import checked_tokens, join_pieces, pieces_of, text_of
 from transformer.traces.vocabulary import Vocabulary
 
 
@@ -164,7 +164,7 @@ def test_a_tokenizer_tells_which_words_were_added_to_it() -> None:
 
 def test_a_character_whose_bytes_are_lost_is_written_as_bytes() -> None:
     assert spelt(["Ģ", "Ġa", "ð"])[0] == ["<0x80>", "▁a", "<0xF0>"]
-    assert joined(["<0x80>", "▁a"]) == "<0x80> a"
+    assert join_pieces(["<0x80>", "▁a"]) == "<0x80> a"
 
 
 def test_every_token_keeps_its_own_place() -> None:

@@ -87,7 +87,7 @@ def test_the_base_is_the_row_that_the_others_change() -> None:
     assert model_variations.common_base([BASE, made("a-h1", h=1)]) is BASE
     assert model_variations.common_base([made("a-h1", h=1), BASE]) is BASE
     assert model_variations.common_base([]) is None
-    # a share of nothing is no share, and two changes at once are none
+    # a share of nothing is not a share, and two changes at once are none
     assert model_variations.paper_row_of(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
     assert model_variations.paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None
 

@@ -124,10 +124,3 @@ def test_pages_and_files_answer_as_they_did(ask) -> None:
         assert "<title>Headlight</title>" in get(path).body
     assert get("favicon.png").headers["content-type"] == "image/png"
     assert get("heads/", QUERY).headers["location"] == f"{prefix}heads?{QUERY}"
-
-
-def test_a_view_that_became_a_page_is_found_by_its_old_address(ask) -> None:
-    prefix, get = ask
-    answer = get("architecture", f"{QUERY}&arch_view=tables+2+and+3")
-    assert (answer.status, answer.headers["location"]) == (307, f"{prefix}tables?{QUERY}")
-    assert get("architecture", QUERY).status == 200

@@ -13,6 +13,7 @@ from viz.draw.inside_head import (
     Node,
     WalkStep,
     encode_inside,
+    equation,
     step_of,
 )
 from viz.draw.palette import COLOR
@@ -20,8 +21,8 @@ from viz.pages.inside import walk
 
 KEYS = ("▁Two", "▁dog", "s")
 STEPS = [
-    WalkStep("All", ("mi", "q"), "3", "All of it.", "a.py:1  x"),
-    WalkStep("x", ("mrow", ()), "", "", ""),
+    WalkStep("All", "q", "3", "All of it.", "a.py:1  x"),
+    WalkStep("x", "", "", "", ""),
 ]
 SHAPES = {
     "x": (6,), "q": (2,), "k": (3, 2), "v": (3, 4), "products": (3, 2), "dots": (3,),
@@ -58,7 +59,7 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")
     assert meta["color"] == COLOR["cross"]
-    assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
+    assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mrow", [["mi", "q"]]]}
 
 
 def test_arrays_that_are_read_together_share_an_end_and_one_value_in_100_has_no_say() -> None:
@@ -84,7 +85,7 @@ def test_every_equation_of_every_step_is_well_formed() -> None:
     config = TransformerConfig.demo()
     for kind, scale in product(kinds.KINDS, get_args(scaling.Scale)):
         for step in walk.walk_steps(config, kind, "the row", 7, scale):
-            well_formed(step.equation)
+            well_formed(equation(step.equation))
 
 
 def well_formed(node: Node) -> None:

@@ -1,6 +1,5 @@
 """Each figure holds the planted values under the right words."""
 
-import json
 from typing import cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from transformer import InputError, Kind
 from transformer.analysis.lenses import as_rows
 from viz.draw.palette import COLOR, colorscale
 from viz.figures.axes import OLIVE, PALE, PURPLE
-from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
+from viz.figures.heads import head_map, measures_chart
 
 QUERIES = ("▁Zwei", "▁Hun", "de", "</s>")
 KEYS = ("▁Two", "▁dogs", "▁<b>run</b>", "▁dogs", "</s>")
@@ -52,40 +51,9 @@ def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
         assert heatmap.colorscale == tuple(colorscale(kind, "light"))
 
 
-def test_all_heads_stand_in_their_place_with_their_name():
-    figure = all_heads(planted(), QUERIES, KEYS, kind="cross")
-    titles = [annotation.text for annotation in figure.layout.annotations]
-    assert [heatmap.name for heatmap in figure.data] == titles
-    assert titles == ["L1 H1", "L1 H2", "L1 H3", "L2 H1", "L2 H2", "L2 H3"]
-    for number, heatmap in enumerate(figure.data):
-        assert (heatmap.xaxis[1:], heatmap.yaxis[1:]) == (str(number + 1) if number else "",) * 2
-        z = np.asarray(heatmap.z)
-        at = np.unravel_index(z.argmax(), z.shape)
-        assert tuple(map(int, at)) == (number % 4, (2 * number + 1) % 5)
-        x = figure.layout[heatmap.xaxis.replace("x", "xaxis")].domain
-        y = figure.layout[heatmap.yaxis.replace("y", "yaxis")].domain
-        column, row = number % HEADS, number // HEADS
-        assert column / HEADS <= sum(x) / 2 < (column + 1) / HEADS  # heads across
-        assert row / LAYERS <= 1 - sum(y) / 2 < (row + 1) / LAYERS  # layers down
-
-
-def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
-    row = np.array([0.1, 0.2, 0.3, 0.15, 0.25], np.float32)
-    spec = head_bars(row, KEYS, kind="cross").to_dict()
-    drawn = next(iter(spec["datasets"].values()))
-    words = ["Two", "dogs", "<b>run</b>", "dogs", "end"]
-    assert [record["token"] for record in drawn] == words
-    assert [record["weight"] for record in drawn] == pytest.approx(row.tolist())
-    expression = spec["encoding"]["x"]["axis"]["labelExpr"]
-    assert json.loads(expression.removesuffix("[datum.value]")) == words
-    assert spec["mark"]["color"] == COLOR["cross"]
-
-
 @pytest.mark.slow
-def test_a_row_and_a_measure_of_more_than_5000_are_drawn():
+def test_a_measure_of_more_than_5000_heads_is_drawn():
     """Altair refuses to read longer tables of pandas."""
-    spec = head_bars(np.full(5_001, 1 / 5_001), ["a"] * 5_001, kind="cross").to_dict()
-    assert len(next(iter(spec["datasets"].values()))) == 5_001
     layer, head = np.divmod(np.arange(5_001), 64)
     frame = pd.DataFrame({"layer": layer, "head": head, "entropy": 0.5, "p": 0.01})
     spec = measures_chart(frame).to_dict()
@@ -123,12 +91,9 @@ def test_the_chart_of_a_measure_has_a_square_for_each_head():
 def test_what_a_lens_gives_is_drawn_as_rows_or_not_at_all(value):
     values = planted()
     values[0, 0, 0, 0] = value
-    for draw, weights in ((head_map, values[0, 0]), (all_heads, values)):
-        with pytest.raises(ValueError, match="as_rows"):
-            draw(weights, QUERIES, KEYS, kind="cross")
-        assert draw(as_rows(weights), QUERIES, KEYS, kind="cross").data
     with pytest.raises(ValueError, match="as_rows"):
-        head_bars(values[0, 0, 0], KEYS, kind="cross")
+        head_map(values[0, 0], QUERIES, KEYS, kind="cross")
+    assert head_map(as_rows(values[0, 0]), QUERIES, KEYS, kind="cross").data
 
 
 def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
@@ -140,14 +105,11 @@ def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
         assert hot(*head_map(given, QUERIES, KEYS, kind="cross").data)[2] == pytest.approx(
             0.91, 0.01
         )
-        head_bars(given[0], KEYS, kind="cross")
     with pytest.raises(ValueError, match="no kind of attention 'enc'"):
         head_map(planted()[0, 0], QUERIES, KEYS, kind=cast("Kind", "enc"))
     with pytest.raises(ValueError, match="3 queries"):
         head_map(planted()[0, 0], QUERIES[:3], KEYS, kind="cross")
-    with pytest.raises(ValueError, match="4 keys"):
-        head_bars(planted()[0, 0, 0], KEYS[:4], kind="cross")
     with pytest.raises(ValueError, match="not numbers"):
-        all_heads(planted() * np.nan, QUERIES, KEYS, kind="cross")
-    with pytest.raises(InputError, match="no array of numbers"):
+        head_map(planted()[0, 0] * np.nan, QUERIES, KEYS, kind="cross")
+    with pytest.raises(InputError, match="not an array of numbers"):
         head_map([[0.5], [0.5, 0.5]], QUERIES, KEYS, kind="cross")

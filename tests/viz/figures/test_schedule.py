@@ -37,7 +37,7 @@ def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
     lines, dots = chart["datasets"].values()
     drawn = [(row["step"], row["rate"]) for row in lines if row["curve"] == "a"]
     assert drawn == list(zip(steps.tolist(), paper_rate(steps, 64, 10).tolist(), strict=True))
-    # a logarithm of 0 is no place on an axis
+    # a logarithm of 0 is not a place on an axis
     assert len([row for row in lines if row["curve"] == "b"]) == (2 if log else 3)
     assert dots == [{"curve": "a", "step": 10, "rate": peak_rate(64, 10)}]
     types = {

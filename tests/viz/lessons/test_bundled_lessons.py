@@ -188,7 +188,7 @@ def why_there(lesson: Lesson) -> None:
         assert trace.weights(place.kind)[place.layer, place.head, query].argmax() == key
         keys = range(len(trace.source_tokens))
         split = split_scores(model, trace, place, query, [key], mean_over=keys)
-        merged = [merge_parts(split, values) for values in (split.values[0], split.difference)]
+        merged = [merge_parts(split, values) for values in (split.values[0], split.difference())]
         cells = [
             {(a, b): x for b, rows in part.to_dict().items() for a, x in rows.items()}
             for part in merged
@@ -207,7 +207,7 @@ def why_there(lesson: Lesson) -> None:
     assert abs(beyond[lowering]) < 0.2  # every key has it
     assert sink[1].scores[0] == pytest.approx(2.72, abs=0.005)
     _, split = writes
-    for values in (split.values[0], split.difference):
+    for values in (split.values[0], split.difference()):
         networks = [
             [writer.part == "feed-forward" for writer in writers]
             for writers in (split.query_writers, split.key_writers)

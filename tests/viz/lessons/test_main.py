@@ -1,7 +1,6 @@
 """The command `headlight lessons`."""
 
 import csv
-import json
 from hashlib import sha256
 
 import pytest
@@ -106,7 +105,7 @@ def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
         (cell,) = next(csv.reader([line], delimiter=";"))
         assert cell.startswith(("name", "x", "<", "'", "Udo"))
     assert main(["collect", paths[1], "--lessons", str(tmp_path)]) == 0
-    # the name of a lesson is no path
+    # the name of a lesson is not a path
     evil = answers(lesson, "Eva", lesson=f"../{lesson.name}")
     (tmp_path / "eva.json").write_bytes(evil)
     assert main(["collect", paths[1], "--lessons", str(tmp_path / "folder")]) == 2
@@ -188,26 +187,17 @@ def test_a_first_lesson_is_written_and_passes_its_check(tmp_path, capsys, langua
 
 @pytest.mark.slow
 def test_files_are_written(lesson_file, tmp_path, capsys):
-    page, cells = tmp_path / "lesson.html", tmp_path / "lesson.ipynb"
+    page = tmp_path / "lesson.html"
     assert main(["handout", str(lesson_file), "-o", str(page)]) == 0
     checksum = sha256((BUNDLED / "MANIFEST.json").read_bytes()).hexdigest()
     assert f"model bundled, SHA-256 {checksum[:16]}" in page.read_text("utf-8")
-    assert main(["notebook", str(lesson_file), "-o", str(cells)]) == 0
-    assert len(json.loads(cells.read_text("utf-8"))["cells"]) > 12
     assert main(["handout", str(lesson_file), "-o", str(tmp_path / "no" / "x.html")]) == 2
 
 
-@pytest.mark.slow
-def test_fewer_puzzles_are_said(tmp_path, capsys):
-    lines, out = tmp_path / "lines", tmp_path / "puzzles.md"
-    lines.write_bytes(b"\nA dog sleeps.\nA dog sleeps.\n\xff\n" + b"x" * 100_000)
-    given = ["puzzles", "--text", str(lines), "--count", "2", "-o", str(out)]
-    assert main(given) == 0
-    (card,) = read_lesson(out).cards
-    assert card.view is not None
-    assert card.view.choices["text"] == ["A dog sleeps."]
-    assert "1 puzzle of 2" in capsys.readouterr().err
-    lines.write_text("\n")
-    out.unlink()
-    assert main(given) == 2
-    assert not out.exists()
+def test_what_is_no_command_any_more_is_refused_with_those_that_are(capsys):
+    for name in ("notebook", "puzzles"):
+        with pytest.raises(SystemExit) as end:
+            main([name, "-o", "x"])
+        assert end.value.code == 2
+        problem = capsys.readouterr().err.splitlines()[-1]
+        assert all(word in problem for word in (name, "new", "check", "handout", "collect"))

@@ -1,69 +1,78 @@
-"""The puzzles that come with the app have the answers that the code finds for them."""
+"""The puzzles that come with the app: the marked choice is clearly right, and no other is."""
 
-import math
-import random
 import re
 
+import numpy as np
 import pytest
 
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.heads.removal_text import parse_removals
 from transformer.files import installed
-from viz.lessons import grading, measures, puzzles, read_lesson, writing
+from transformer.paper.positions import Edit, Stack
+from viz.draw.labels import KINDS_BY_NAME
+from viz.lessons import grading, read_lesson
+from viz.lessons.measures import Sentence
 
-FILE = installed.ASSETS / "lessons" / "puzzles.en.md"
-CARDS = read_lesson(FILE).cards
+CARDS = read_lesson(installed.ASSETS / "lessons" / "puzzles.en.md").cards
+STACKS: dict[str, tuple[Stack, ...]] = {
+    "without those of the encoder": ("encoder",), "without those of the decoder": ("decoder",),
+    "without any positions": ("encoder", "decoder"), "in none of these cases": (),
+}  # fmt: skip
 
 
-# the last card of each kind
-@pytest.mark.parametrize("card", {card.title: card for card in CARDS}.values())
-def test_exactly_the_expected_choice_is_right(bundled, card):
-    (kind,) = (kind for kind, (title, *_) in writing._CARDS.items() if title == card.title)
-    pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<n\1>.+)", re.escape(writing._CARDS[kind][2]))
-    asked = re.fullmatch(pattern, card.ask)
-    assert asked is not None
-    names = [name for _, name in sorted(asked.groupdict().items())]
-    shown = grading.parameters(card)
-    if kind == "removal":
-        names += [shown["kind"], shown["layer"]]
-    sentence = measures.Sentence(bundled, bundled.trace(shown["text"]))
-    values = puzzles.PUZZLE_KINDS[kind].values(sentence, tuple(names))
-    stacks = {text: stack for stack, text in writing._STACKS.items()}
-    texts = [choice.text for choice in card.choices]
-    choices = {text: values[stacks.get(text, text)] for text in texts}
-    right, wrong = puzzles.PUZZLE_KINDS[kind].sides(choices)
-    assert (len(right), len(wrong)) == (1, len(choices) - 1)
+def head_of(title: str) -> Head:
+    return parse_removals(title.replace("·", ""), None)[0][0].place
+
+
+def is_true(sentence: Sentence, card, choice: str) -> bool:
+    """Return whether a choice is right; fail if it is neither clearly right nor wrong."""
+    words = re.findall("“([^”]*)”", card.ask)
+    translator, trace, shown = sentence.translator, sentence.trace, grading.parameters(card)
+    match card.title:
+        case "Which head makes this link?":
+            weights = sentence.map(head_of(choice))
+            row, column = sentence.row("cross", words[1]), sentence.column("cross", words[0])
+            value = max(weights[row, column], weights[row + 1, column] / 2)
+            right, wrong = value >= 0.9, value <= 0.2
+        case "Which head looks back?":
+            value = np.diagonal(sentence.map(head_of(choice)), -1).mean()
+            right, wrong = value >= 0.6, value <= 0.2
+        case "Which head is needed?":
+            with removed(translator, [Removal(*head_of(choice))]):
+                text = translator.translate(trace.source).text
+            right, wrong = words[0] not in re.findall(r"\w+", text), text == trace.target
+        case "Who looks at the end?":
+            kind = KINDS_BY_NAME[shown["kind"]]
+            weights = sentence.map(Head(kind, int(shown["layer"]) - 1, int(shown["head"]) - 1))
+            value = weights[sentence.row(kind, choice), -1]
+            right, wrong = value >= 0.6, value <= 0.3
+        case "Which positions are needed?":
+            texts = []
+            for stacks in [STACKS[choice]] if STACKS[choice] else [("encoder",), ("decoder",)]:
+                with translator.model.hooks(Edit("removed", stacks).hooks()):
+                    texts.append(translator.translate(trace.source).text)
+            right = (texts[0] == trace.target) if STACKS[choice] else trace.target not in texts
+            wrong = not right
+    assert right != wrong, choice
+    return right
+
+
+@pytest.mark.parametrize("card", {card.title: card for card in CARDS}.values())  # of each kind
+def test_exactly_the_marked_choice_is_right(bundled, card):
+    sentence = Sentence(bundled, bundled.trace(grading.parameters(card)["text"]))
     if card.answer is None:
-        assert right == [choice.text for choice in card.choices if choice.right]
+        for choice in card.choices:
+            assert is_true(sentence, card, choice.text) == choice.right
     else:
         assert card.answer.measure == "least certain"
+        first, second = np.sort(np.exp(sentence.trace.log_probs))[:2]
+        assert first <= 0.75 * second
 
 
-def test_each_has_a_hint_and_a_reason_of_its_question():
-    for card in CARDS:
-        assert card.light
-        assert card.hint
-        assert card.reveal
-    for name in ("link", "before", "end"):  # what the reason says is how the choices are chosen
-        kind, reason = puzzles.PUZZLE_KINDS[name], writing._CARDS[name][4]
-        assert re.findall(r"0\.\d", reason) == [f"{kind.clear}", f"{kind.faint}"]
-    assert math.exp(-puzzles.PUZZLE_KINDS["uncertain"].clear) < 0.75
-
-
-def test_none_of_the_others_stands_last(bundled, monkeypatch):
-    values = {"neither": 0.0, "encoder": 0.0, "decoder": 1.0}
-    kind = puzzles.PUZZLE_KINDS["positions"]._replace(values=lambda *_: values)
-    monkeypatch.setattr(puzzles, "PUZZLE_KINDS", {"positions": kind})
-    sentence = measures.Sentence(bundled, bundled.trace("A dog sleeps."))
-    for seed in range(8):
-        puzzle = puzzles._find(sentence, "positions", random.Random(seed))
-        assert puzzle is not None
-        assert puzzle.choices[-1] == "neither"
-
-
-def test_they_are_varied_and_two_a_kind_have_two_answers():
-    kinds = [card.title for card in CARDS]
-    assert len(CARDS) == 10
-    assert len(set(kinds)) == len(puzzles.PUZZLE_KINDS)
-    assert max(map(kinds.count, kinds)) <= 3
+def test_they_are_varied_and_each_has_a_hint_and_a_reason():
+    assert (len(CARDS), len({card.title for card in CARDS})) == (10, 6)
+    assert all(card.light and card.hint and card.reveal for card in CARDS)
     right = [(card.title, c.text) for card in CARDS for c in card.choices if c.right]
     assert len(set(right)) == len(right)
     assert len({grading.parameters(card)["text"] for card in CARDS}) == len(CARDS)

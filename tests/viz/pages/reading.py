@@ -47,6 +47,14 @@ def tables(app: AppTest) -> list[list[list[str]]]:
     ]
 
 
+def program(app: AppTest) -> str:
+    """Return the code under a view."""
+    assert not app.exception
+    (expander,) = (expander for expander in app.expander if expander.label == TITLE)
+    (code,) = expander.code
+    return code.value
+
+
 def blocks(app: AppTest) -> dict[str, str]:
     """Return the code below a view, by the titles of what it makes."""
     assert not app.exception

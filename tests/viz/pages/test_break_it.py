@@ -20,7 +20,7 @@ from transformer.text.tokenizer import Piece
 from viz.app import jobs
 from viz.app.chrome import mounts
 from viz.draw import player, trace_message
-from viz.draw.labels import display_tokens
+from viz.draw.labels import browser_tokens
 from viz.pages.translate import break_it
 
 
@@ -87,7 +87,7 @@ def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, transla
     heads = removal_order.removal_order(translator.model, translator.trace(SENTENCE))[:3]
     with removed(translator, removals(heads)):
         trace = translator.trace(SENTENCE)
-    tokens = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+    tokens = browser_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
     assert place["written"] == tokens[: trace_message.WINDOW + 1]
     for maps in place["maps"]:
         weights = trace.weights(maps["kind"])[..., : trace_message.WINDOW, : trace_message.WINDOW]
@@ -167,3 +167,20 @@ def test_the_first_heads_come_before_the_last(serve, monkeypatch: pytest.MonkeyP
     assert value is not None
     assert len(value["places"]) == 2
     assert value["note"] == jobs.BROKEN
+
+
+def test_of_another_number_of_heads_the_first_ones_are_known(serve, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "PATIENCE", 60.0)
+    serve("translate", text=SENTENCE, **{"break": "3"})
+    as_ever, sizes = removal_order.log_p_without, list[int]()
+
+    def noted(model, trace, sets, *more):
+        sizes.append(len(sets[0]))
+        return as_ever(model, trace, sets, *more)
+
+    monkeypatch.setattr(removal_order, "log_p_without", noted)
+    for count in ("2", "4"):
+        value = sent(serve("translate", text=SENTENCE, **{"break": count}))
+        assert value is not None
+        assert len(value["places"]) == int(count)
+    assert sizes == [4]

@@ -56,22 +56,22 @@ def test_the_code_of_a_point_reads_what_is_drawn_and_changes_the_logits(
     app = opened(hooks_box=hooks.heading(box), hook=value, layer="2", head="3")
     (point,) = (p for p in layer_points(translator.model, LAYERS)[box] if value_name(p) == value)
     trace, model = translator.trace(reading.SENTENCE), translator.model
-    source, target, _ = forced_pair(model, trace)
+    pair = forced_pair(model, trace)
     read, change = (code.value for code in app.code[:2])
     assert point in read
     assert point in change
     assert all(len(code.strip().splitlines()) == 2 for code in (read, change))
-    names: dict[str, Any] = {"model": model, "source": source, "target": target, "torch": torch}
+    names: dict[str, Any] = {"translator": translator, "pair": pair, "torch": torch}
     with torch.inference_mode():
         exec(read, names)
         exec(change, names)
-        plain = model(source, target)
+        plain = model(pair.source, pair.target)
     pictures = [decode(e.proto.bytes) for e in app.get("bidi_component")]
     (drawn,) = (m for m in pictures if m[0]["component"] in ("tensor_strip", "attention_map"))
     shown = drawn[1]["weights" if drawn[0]["component"] == "attention_map" else "values"]
     expected = names["value"].float().numpy()
     np.testing.assert_allclose(shown.reshape(expected.shape), expected, rtol=1e-5, atol=1e-5)
-    shape = [*model.run_with_cache(source, target)[1][point].shape]
+    shape = [*model.run_with_cache(pair.source, pair.target)[1][point].shape]
     sizes = ", ".join(f"{axis} {size}" for axis, size in zip(axes(point), shape, strict=True))
     assert any(sizes in text.value for text in app.markdown)
     logits = names["logits"]
@@ -114,10 +114,8 @@ def test_other_models_and_lengths_show_their_own_shapes(
     (point,) = (p for p in layer_points(other.model, layers)[box] if value_name(p) == value)
     assert point in app.code[0].value
     with torch.inference_mode():
-        names = {"model": other.model}
-        bar = other.translate(text)
-        source, target, _ = forced_pair(other.model, other.trace_of(bar))
-        exec(app.code[0].value, names | {"source": source, "target": target}, names)
+        pair = forced_pair(other.model, other.trace_of(other.translate(text)))
+        exec(app.code[0].value, names := {"translator": other, "pair": pair})
     drawn = reading.message(app, "tensor_strip")[1]["values"]
     expected = names["value"].float().numpy()
     np.testing.assert_allclose(drawn.reshape(expected.shape), expected, rtol=1e-4, atol=1e-4)

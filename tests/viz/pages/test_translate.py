@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -335,3 +336,13 @@ def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> No
     app = serve("translate", text=SENTENCE, versus="another prefix", versus_prefix="漢")
     assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)
     assert message(app, "player")
+
+
+def test_the_next_step_opens_on_the_ribbon_that_was_clicked(serve) -> None:
+    app = serve("translate", text=SENTENCE, stop="2", numbers="decoder_self-2-3-3-1")
+    links = [parse_qs(link.proto.query_string) for link in app.get("page_link")]
+    (url,) = [url for url in links if url.get("stop") == ["3"]]
+    chosen = {name: url[name] for name in ("kind", "layer", "head", "word", "key")}
+    assert chosen == {
+        "kind": ["decoder"], "layer": ["2"], "head": ["3"], "word": ["3"], "key": ["1"]
+    }  # fmt: skip

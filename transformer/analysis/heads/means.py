@@ -51,5 +51,5 @@ def read_tables(path: Path, names: Collection[T], most: int, advice: str) -> dic
         raise CheckpointError(f"{path} lacks the table '{missing[0]}': {advice}")
     for name in names:
         if tensors[name].dtype != torch.float32 or not tensors[name].isfinite().all():
-            raise CheckpointError(f"{path}: '{name}' is no table of finite float32: {advice}")
+            raise CheckpointError(f"{path}: '{name}' is not a table of finite float32: {advice}")
     return {name: tensors[name] for name in names}

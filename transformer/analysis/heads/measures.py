@@ -133,7 +133,7 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
 
 
 def row_distances(first: AnyFloats, second: AnyFloats) -> Floats:
-    """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 is no key in common."""
+    """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 where they share no key."""
     return np.abs(first.astype(np.float64) - second).sum(-1) / 2
 
 

@@ -78,7 +78,7 @@ class Removal:
         place: tuple[tuple[str, object], ...] = (("layer", self.layer), ("head", self.head))
         for name, value in place:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
+                raise InputError(f"{quoted(value)} is not the number of a {name}, from 0.")
         if (self.pattern is None) == (self.how == "pattern"):
             raise InputError(
                 "A pattern is given for the way “pattern”, and only for it: add it or leave it out."
@@ -122,7 +122,7 @@ def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
         values = np.array(pattern, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(
-            "The pattern is no table of numbers: give rows of the same length."
+            "The pattern is not a table of numbers: give rows of the same length."
         ) from error
     if values.ndim != 2 or not 0 < values.size <= MAX_CELLS:
         raise InputError(
@@ -130,7 +130,7 @@ def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
             f"with at most {MAX_CELLS:,} weights."
         )
     if not np.isfinite(values).all() or (values < 0).any():
-        raise InputError("A weight of the pattern is no number from 0 to 1: paint it again.")
+        raise InputError("A weight of the pattern is not a number from 0 to 1: paint it again.")
     for row, total in enumerate(values.sum(-1)):
         if abs(total - 1) > SUM_TOLERANCE:
             raise InputError(f"Row {row + 1} of the pattern sums to {total:.4g}: it must be 1.")

@@ -80,7 +80,7 @@ def _parse(part: str) -> Removal:
     match = _REMOVAL.fullmatch(part)
     if match is None:
         raise InputError(
-            f"{quoted(part)} is no head: write L2 H4 cross, and likewise encoder or decoder."
+            f"{quoted(part)} is not a head: write L2 H4 cross, and likewise encoder or decoder."
         )
     place = Head(_KINDS[match["kind"].lower()], int(match["layer"]) - 1, int(match["head"]) - 1)
     if match["rows"]:

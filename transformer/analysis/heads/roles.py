@@ -89,7 +89,7 @@ def pattern_cells(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Bools]:
     special = axes.special.tokens.union(SPECIAL.values())  # `<pad>` among them
     end = [key in axes.special.ends for key in keys]
     points = [key not in special and is_punctuation(key) for key in keys]
-    words = [_words(tokens, special) for tokens in axes.labels]  # punctuation is no word
+    words = [_words(tokens, special) for tokens in axes.labels]  # punctuation is not a word
     same = np.array([[bool(query) and query == key for key in words[1]] for query in words[0]])
     if kind != "cross":
         np.fill_diagonal(same, False)  # a position itself

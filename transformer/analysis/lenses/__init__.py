@@ -19,10 +19,10 @@ from transformer.analysis.lenses.names import AnyLens as AnyLens
 from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.teacher_forcing import (
     LayerMeasure,
-    counted,
+    count_steps,
     measure_layers,
     patterns,
-    stacked,
+    stack_layers,
 )
 from transformer.arrays import AnyFloats, Singles
 from transformer.choices import check_choices
@@ -98,9 +98,11 @@ def lens_of_kinds(
             raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
         if name == "weights":
             return {kind: trace.weights(kind) for kind in kinds}
-        step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
+        step = count_steps(progress, sum(len(trace.weights(kind)) for kind in kinds))
         layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
-        return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
+        return {
+            kind: stack_layers(values, step).astype(np.float32) for kind, values in layers.items()
+        }
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
         by_kind = gradient.gradient_times_attention(translator.model, trace, progress=progress)
@@ -115,7 +117,7 @@ def require_loaded(translator: object) -> None:
     """Raise InputError for the folder of a model, which is easily given for its Translator."""
     if isinstance(translator, str | Path):
         raise InputError(
-            f"{quoted(str(translator))} is no Translator: give Translator.load of this folder."
+            f"{quoted(str(translator))} is not a Translator: give Translator.load of this folder."
         )
 
 
@@ -141,7 +143,7 @@ def as_rows(values: AnyFloats) -> Singles:
 def _without_residual(
     block_values: Callable[[decomposition.AttentionBlock], Tensor],
 ) -> LayerMeasure:
-    """Drop the last column of each block of cross-attention, which is no key."""
+    """Drop the last column of each block of cross-attention, which is not a key."""
     return decomposition.block_measure(
         lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
     )

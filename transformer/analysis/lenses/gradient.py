@@ -69,7 +69,7 @@ def values_and_gradients(
     `progress` is called as each gradient is known, that of the last point first.
     """
     values: dict[str, Tensor] = {}
-    step = teacher_forcing.counted(progress, len(names))
+    step = teacher_forcing.count_steps(progress, len(names))
 
     def watch(value: Tensor, name: str) -> Tensor:
         if not value.requires_grad:  # nothing before it is watched: the graph begins here

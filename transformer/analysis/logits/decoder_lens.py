@@ -13,7 +13,7 @@ from typing import Unpack
 from torch import Tensor
 
 from transformer import errors
-from transformer.analysis.teacher_forcing import forced_pair
+from transformer.analysis.teacher_forcing import Progress, forced_pair
 from transformer.decoding import settings
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -59,6 +59,22 @@ def decoder_lens(
     log_probs = log_p[range(len(written)), written].tolist()
     translator.require_finite(log_probs)
     return LayerReading(layer, translation, sum(log_probs))
+
+
+def read_layers(
+    translator: Translator,
+    trace: AttentionTrace,
+    *,
+    budget: Callable[[], Callable[[], bool]] = lambda: lambda: False,
+    progress: Progress = lambda _done, _total: None,
+    **search: Unpack[settings.SearchArguments],
+) -> list[LayerReading]:
+    """Do as `decoder_lens` for every layer; each search stops by a new `budget`."""
+    readings, count = list[LayerReading](), translator.model.config.N + 1
+    for layer in range(count):
+        progress(layer, count)
+        readings.append(decoder_lens(translator, trace, layer, should_stop=budget(), **search))
+    return readings
 
 
 def reading_layer(model: Transformer, layer: int) -> AbstractContextManager[None]:

@@ -1,8 +1,8 @@
 """A folder for CTranslate2: what that reads, the tokenizer, and EXPORT.json with checksums.
 
 `model.bin` · `config.json` · `shared_vocabulary.json` (these three are CTranslate2's) ·
-`tokenizer.model` · `domain.json` if the checkpoint has one · `EXPORT.json` (format version, the
-checkpoint's checksum, its configuration, SHA-256 of each file).
+`tokenizer.model` · `EXPORT.json` (format version, the checkpoint's checksum, its configuration,
+SHA-256 of each file).
 
 CTranslate2 has one width for the queries, keys and values of a head. Where d_k and d_v differ, the
 narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
@@ -12,46 +12,29 @@ of the alignment, and the aligning head comes first.
 """
 
 import math
-import os
-import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
 from transformer.checkpoints import checkpoint as checkpoints
-from transformer.checkpoints import domain, marian
-from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, Checkpoint
-from transformer.checkpoints.export.manifest import (
-    EXPORT,
-    MAX_MODEL_BYTES,
-    new_export,
-    read_manifest,
-)
-from transformer.config import Activation, TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, import_extra, reading
-from transformer.files.reading import sha256_of
+from transformer.checkpoints import marian
+from transformer.checkpoints.checkpoint import TOKENIZER, Checkpoint
+from transformer.checkpoints.export.manifest import EXPORT, new_export
+from transformer.config import Activation
+from transformer.errors import CheckpointError, import_extra
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
-from transformer.shapes import refuse_too_large
-from transformer.text.languages import Languages
 from transformer.text.tokenizer import Tokenizer
 
 ENGINE = "ctranslate2"
 QUANTIZATIONS = ("none", "int8", "int16", "float16", "bfloat16")
-REQUIRED = ("model.bin", CONFIG, "shared_vocabulary.json", TOKENIZER)
+MODEL = "model.bin"
 REQUIREMENT = "ctranslate2>=4.6,<5"
 
 _ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu": "GELU"}
-
-
-def is_export(folder: Path) -> bool:
-    """Return whether `write` wrote this folder, damaged or not."""
-    is_file = os.path.isfile(folder / EXPORT)  # noqa: PTH113 — Path raises on a name too long
-    return is_file and not marian.is_marian(folder)
 
 
 def load_to_export(folder: Path) -> Checkpoint:
@@ -89,35 +72,6 @@ def write(
         spec.optimize(None if quantization == "none" else quantization)
         spec.save(str(new))
         (new / TOKENIZER).write_bytes(checkpoint.tokenizer.model)
-        if (checkpoint.folder / domain.FILE).is_file():
-            shutil.copyfile(checkpoint.folder / domain.FILE, new / domain.FILE)
-
-
-def read(folder: Path) -> Checkpoint:
-    """Verify every checksum of an exported folder; the model has no weights, on `meta`."""
-    try:
-        manifest = read_manifest(folder)
-        config = TransformerConfig.from_dict(manifest["model"])
-        refuse_too_large(config)
-        listed = manifest["sha256"]
-        names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
-        checksums = {name: str(listed[name]) for name in names}
-        checkpoint, languages = str(manifest["checkpoint"]), Languages.from_record(manifest)
-    except (ValueError, TypeError, KeyError, ConfigError) as error:
-        raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
-    for name, checksum in checksums.items():
-        with reading(folder / name):
-            actual = sha256_of(folder / name, MAX_MODEL_BYTES)
-        if actual != checksum:
-            raise CheckpointError(
-                f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
-                f"model again."
-            )
-    with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
-        model = Transformer(config).eval()
-    return Checkpoint(
-        model, Tokenizer.load(folder / TOKENIZER), folder, checkpoint, None, languages
-    )
 
 
 def engine() -> Any:

@@ -31,7 +31,7 @@ def new_export(
             f"{checkpoint.folder} holds a model with {further[0]} = "
             f"{getattr(config, further[0])}, which no export carries: take it as it is."
         )
-    kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
+    kind = FolderKind(f"an export for {engine}", partial(_checksums, engine=engine))
     with writing(folder), replace_folder(folder, kind) as new:
         yield new
         names = sorted(path.name for path in new.iterdir())

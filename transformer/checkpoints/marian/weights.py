@@ -24,7 +24,7 @@ from transformer.checkpoints.marian.config import MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
 from transformer.errors import CheckpointError, reading
-from transformer.files.reading import GIB, MIB, opened
+from transformer.files.reading import GIB, MIB, open_bounded
 from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
 
@@ -109,7 +109,7 @@ def stored_weights(
     missing = f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
     with (
         reading(path, missing=missing),
-        opened(path, most) as (file, _),
+        open_bounded(path, most) as (file, _),
         _mapped(path) as stored,
     ):
         for name, names, asked_shape in _stored_shapes(ours, config):

@@ -14,7 +14,12 @@ from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.traces.fields import TraceFields
 from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
 from transformer.traces.from_huggingface.inputs import ModelInputs
-from transformer.traces.from_huggingface.layers import in_windows, looks_back, over_tokens, placed
+from transformer.traces.from_huggingface.layers import (
+    in_windows,
+    looks_back,
+    over_tokens,
+    place_layers,
+)
 from transformer.traces.from_huggingface.outputs import (
     NOT_TOKENS,
     Layers,
@@ -30,7 +35,7 @@ Texts = tuple[str, ...] | None
 
 def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
     """Make the fields of `AttentionTrace.from_huggingface`."""
-    attentions = placed(read(outputs), outputs, options.config)
+    attentions = place_layers(read(outputs), outputs, options.config)
     inputs = ModelInputs(options, attentions)
     wanted = KINDS if options.kinds is None else options.kinds
     alone, generated = attentions.one_stack, attentions.sequences is not None

@@ -90,7 +90,7 @@ class ModelInputs:
         return _field_of(self.options.tokens, f"{prefix}input_ids") if tokens is None else tokens
 
     def mask(self, prefix: str = "") -> Bools | None:
-        """Return which of these tokens are no padding; None without a mask."""
+        """Return which of these tokens are not padding; None without a mask."""
         name = f"{prefix}attention_mask"
         mask = getattr(self.options, name)
         if mask is None and (prefix or _field_of(self.options.tokens, "input_ids") is not None):
@@ -100,7 +100,7 @@ class ModelInputs:
         row = self._row_of(mask, name)
         if not all(isinstance(item, (int, float)) for item in row):
             raise InputError(
-                f"The {name} is no [batch, token] of 0 and 1: give the tokenizer's own."
+                f"The {name} is not a [batch, token] of 0 and 1: give the tokenizer's own."
             )
         if not any(row):
             raise InputError(

@@ -13,7 +13,7 @@ from transformer.traces.from_huggingface.outputs import NOT_TOKENS, Outputs, Row
 _STATES = "linear", "mamba", "recurrent", "conv", "moe", "mlp"  # in the names of other layers
 
 
-def placed(attentions: Outputs, outputs: Any, config: Any) -> Outputs:
+def place_layers(attentions: Outputs, outputs: Any, config: Any) -> Outputs:
     """Give the layers of a single stack their numbers in the model, and cross-attention its kind.
 
     Hybrid models have no weights of some layers, or states; some of Mllama look at an image.

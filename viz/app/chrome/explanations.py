@@ -97,14 +97,6 @@ _HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
 _WORDS = {
     "bar": ("log probability", "subword"),
     "translate": (*_HEADS, "beam", "alignment error"),
-    "heads": (*_HEADS, "lens", "entropy", "end"),
-    "inside": (*_HEADS, "entropy", "end"),
-    "roles": (*_HEADS, "end", "loss", "nat"),
-    "corpus": (*_HEADS, "subword", "end", "loss", "nat"),
-    "training": (*_HEADS, "loss", "nat"),
-    "self_attention": ("subword",),
-    "additive": ("head", "weight"),
-    "hooks": _HEADS,
 }
 
 SOURCE_SHARE_LIMITS = (

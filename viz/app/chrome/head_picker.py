@@ -58,7 +58,7 @@ def pick_sinks() -> bool:
         "Without sinks",
         key=WITHOUT_SINKS,
         bind="query-params",
-        help="Many heads give most of their weight to sinks: `<s>`, `</s>` and punctuation. This "
+        help="Many heads give most of their weight to sinks: *start*, *end* and punctuation. This "
         "leaves the sinks out and scales each row to the rest. A faint row then looks as strong as "
         "any other, so a line above the map says how much is left out.",
     )

@@ -49,7 +49,7 @@ def show(page: str, head: Mapping[str, str] | None = None) -> None:
     with st.container(key="first-steps", horizontal=True, gap="small"):
         stop = STOPS[number - 1]
         if number > 1:
-            link(number - 1, f"← {STOPS[number - 2].title}")
+            link(number - 1, "← Back")
         st.text(f"{number} of {len(STOPS)}: {stop.title}{stop.note}")
         if number < len(STOPS):
             link(number + 1, f"Next: {STOPS[number].title} →", head)

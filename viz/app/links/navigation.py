@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.links import address, moved
+from viz.app.links import address
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
 VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
@@ -56,7 +56,6 @@ def link(path: str, action: str, choices: Mapping[str, str]) -> None:
 
 def plain_link(path: str, label: str, choices: Mapping[str, str | Sequence[str]]) -> None:
     """Draw a link to a page; see `link`."""
-    path = moved.page_of(path, choices)
     # Streamlit finds the page of a link by its path alone, whatever draws it
     st.page_link(
         page(path, lambda: None), label=label, query_params=address.link_query(path, choices)

@@ -148,14 +148,14 @@ def _limit() -> tuple[int, str]:
     setting = os.environ.get(MEMORY_VARIABLE, "").strip() or str(DEFAULT_MIB)
     if setting.isdecimal() and len(setting) < 12 and int(setting):
         return int(setting), ""
-    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB"
+    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is not a whole number of MiB"
     return DEFAULT_MIB, errors.one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
 
 
 def _read(folder: Path, progress: teacher_forcing.Progress) -> Translator:
     """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
-    with suppress(OSError), reading.opened(weights_file(folder), MAX_BYTES) as (file, size):
+    with suppress(OSError), reading.open_bounded(weights_file(folder), MAX_BYTES) as (file, size):
         # the system keeps what was read: the second time takes a few hundredths of a second
         for done in range(0, size, _CHUNK):
             progress(done, size + size // 4)  # the rest is for what follows

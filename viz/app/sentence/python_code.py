@@ -24,31 +24,16 @@ TITLE = "Python for these numbers"
 _MODULES = {
     "dataclasses": "replace",
     "headlight": "KINDS AttentionTrace Translator align_both explore lenses",
-    "json": "loads",
     "pathlib": "Path",
-    "training.run": "journal",
     "transformer.analysis": "attention_mass source_share",
     "transformer.analysis.alignment": "aligned_shares strongest",
     "transformer.analysis.alignment_settings": "read_alignment",
     "transformer.analysis.axes": "by_pieces by_words first_pieces",
-    "transformer.circuits.dictionary": "copying_table dictionaries_table entries_table "
-    "measure_dictionaries",
     "transformer.circuits.edges": "Circuit patch_strongest strongest_edges",
     "transformer.circuits.key_norms": "key_norms",
-    "transformer.circuits.merging": "merge_parts",
-    "transformer.circuits.pairs": "BUNDLED_PAIRS Site effects_table measure_pairs "
-    "pairs_table read_pairs",
-    "transformer.circuits.score": "split_scores",
-    "transformer.circuits.writing": "copying_score written_logits",
     "transformer.corpus": "head_report result_file",
-    "transformer.corpus.comparison": "compared_heads compared_sentences quality_changes",
-    "transformer.corpus.head_tokens": "head_tokens",
-    "transformer.corpus.measured": "head_means heads_table sentences_table",
-    "transformer.corpus.measuring": "measure_lines trace_of",
-    "transformer.corpus.removal": "changes_table lines_without summarise_removal",
-    "transformer.corpus.search": "LinePatterns deciles matching_rows",
+    "transformer.corpus.measuring": "trace_of",
     "transformer.corpus.similar_heads": "nearest_by_attention nearest_by_measures",
-    "transformer.corpus.token_classes": "class_weights",
     "transformer.analysis.heads.effect": "effect",
     "transformer.analysis.heads.head": "Head",
     "transformer.analysis.heads.measures": "head_distances in_shares measure summarise "
@@ -60,17 +45,10 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs paths scaling",
-    "transformer.paper.arithmetic": "arithmetic sublayer_values",
-    "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "forced_pair",
-    "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
+    "transformer.analysis.sinks": "are_sinks without_sinks",
     "transformer.kinds": "attention_name",
     "viz.draw.palette": "COLOR",
-    "viz.figures.changes": "classes_chart controls_chart lines_chart offset_histogram",
-    "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
-    "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""
 
@@ -153,13 +131,17 @@ def load_call(model: str) -> str:
 
 
 def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
-    """Return the call that traces a sentence and its translation, as text if it has its pieces."""
-    target: str | list[str] = [piece.text for piece in trace.target_pieces]
+    """Return the call that traces a sentence and its translation."""
+    return f"translator.trace({trace.source!r}, target={trace_target(trace, translator)!r})"
+
+
+def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | list[str]:
+    """Return the translation of a trace, as text if it has its pieces."""
     if translator and trace.target:
         read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
         if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
-            target = trace.target
-    return f"translator.trace({trace.source!r}, target={target!r})"
+            return trace.target
+    return [piece.text for piece in trace.target_pieces]
 
 
 def search_arguments(settings: SearchSettings) -> dict[str, Any]:

@@ -270,7 +270,7 @@ def _problem(name: str, value: str) -> str:
     except ValueError:
         pass
     return (
-        f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
+        f"{quoted(shorten(value))} is not an α of the length penalty: it is a number from "
         f"{least:g} to {most:g}, and here {decoding.ALPHA:g}."
     )
 

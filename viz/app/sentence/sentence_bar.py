@@ -23,15 +23,18 @@ from viz.draw import caption
 
 TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
 
-_LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
-    f"sentence_bar.{name}" for name in ("linked", "current", "in_link", "languages")
+_LINKED, _CURRENT, _OPENED, _IN_LINK, _LANGUAGES = (
+    f"sentence_bar.{name}" for name in ("linked", "current", "opened", "in_link", "languages")
 )
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-WITHOUT_SENTENCE = ("corpus", "training")
-"""Pages, unless a `Page`, on which the sentence has no effect: they carry it unseen, and show the
-menu of models."""
+
+class OpenModel(NamedTuple):
+    """The model of the bar, which a page can need without a sentence."""
+
+    name: str  # in the menu of models
+    translator: Translator
 
 
 class BarTranslation(NamedTuple):
@@ -53,7 +56,7 @@ class NothingToDrawError(Exception):
     """End of a view that has said what it lacks."""
 
 
-def show(page: str, is_used: bool | None = None) -> str:
+def show(*, is_used: bool = True) -> str:
     """Draw the bar and store its translation for the page below; return the text as typed."""
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
@@ -61,10 +64,9 @@ def show(page: str, is_used: bool | None = None) -> str:
         search_request.restore_from_link(linked)
         st.session_state[address.PAGE_CHANGED] = False
     # what the last run found must not be drawn for a text that now fails
-    st.session_state[_CURRENT] = None
+    release_model()
     offered = menu.offered_models()
     wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
-    is_used = page not in WITHOUT_SENTENCE if is_used is None else is_used
     with st.container(key="sentence-bar" if is_used else "unused-sentence", gap="small"):
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
@@ -77,6 +79,7 @@ def show(page: str, is_used: bool | None = None) -> str:
         try:
             with loading:
                 translator = menu.load(offered.folders[name])
+            st.session_state[_OPENED] = OpenModel(name, translator)
             st.session_state[_LANGUAGES] = translator.languages
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
@@ -111,7 +114,7 @@ def show(page: str, is_used: bool | None = None) -> str:
 
 def release_model() -> None:
     """Release the model at the end of a run: an idle tab keeps none in memory."""
-    st.session_state[_CURRENT] = None
+    st.session_state[_CURRENT] = st.session_state[_OPENED] = None
 
 
 def in_link() -> bool:
@@ -129,6 +132,19 @@ def current() -> BarTranslation | None:
     """Return the translation of this run, or None where the bar says why there is none."""
     result: BarTranslation | None = st.session_state.get(_CURRENT)
     return result
+
+
+def opened() -> OpenModel | None:
+    """Return the model of this run, or None where the bar says why there is none."""
+    model: OpenModel | None = st.session_state.get(_OPENED)
+    return model
+
+
+def needed_model() -> OpenModel:
+    """Return the model of this run, for a view that draws nothing without one."""
+    if (model := opened()) is None:
+        raise NothingToDrawError
+    return model
 
 
 def drawn_from() -> BarTranslation:

@@ -11,7 +11,7 @@ from transformer.config import UNK
 from transformer.text.merges import last_pair
 from transformer.text.tokenizer import SPECIAL, WORD_START, Piece, Tokenizer
 from viz.draw.formatting import format_number
-from viz.draw.labels import capitalised
+from viz.draw.labels import capitalised, display_tokens
 
 HEIGHT = 260  # CSS pixels, in which the table scrolls
 
@@ -41,9 +41,10 @@ def show(translator: Translator, translation: Translation) -> None:
 def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:
     how = "joined from" if tokenizer.joins_pairs else "log p"
     head = "".join(f"<th>{escape(name)}</th>" for name in (title, "id", how))
+    names = [display_tokens([p.text])[0] if p.id in SPECIAL else p.text for p in pieces]
     rows = (
-        "".join(f"<td>{escape(cell)}</td>" for cell in (p.text, f"{p.id}", _cut(tokenizer, p)))
-        for p in pieces
+        "".join(f"<td>{escape(cell)}</td>" for cell in (name, f"{p.id}", _cut(tokenizer, p)))
+        for name, p in zip(names, pieces, strict=True)
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table translate='no'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,30 +21,15 @@ from viz.findings import MOST, PAGES, Finding, FromModel, passes, ranked
 LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
-QUESTIONS: Mapping[tuple[str, str], str] = {
-    ("heads", ""): "Where does each head look?",
-    ("inside", ""): "How does a head compute its weights?",
-    ("roles", navigation.ROLES): "What does each head do most?",
-    ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
-    ("roles", navigation.WHY): "What speaks for this word rather than another?",
-    ("roles", navigation.LAYERS): "What would each layer write?",
-    ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
-    ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
-    ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
-    ("corpus", navigation.SEARCH): "Which lines stand out by a measure?",
-    ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
-    ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
-    ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
-    ("self_attention", ""): "Why attention and not recurrence or convolution?",
-    ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
-    ("hooks", ""): "Where can you read and change what the model computes?",
-    ("training", "Heads forming"): "When did the heads form?",
-    ("training", "Curves"): "How did the loss fall?",
-}
+QUESTIONS: Mapping[tuple[str, str], str] = {}
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 
-WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
+WITH_OWN_ROW: tuple[str, ...] = ()
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
+
+
+Find = FromModel | Literal["page", "nothing"]
+"""What a view finds: by a function, or as all its page."""
 
 
 class Question(NamedTuple):
@@ -62,22 +47,18 @@ def begin() -> DeltaGenerator:
 def show(
     page: str,
     view: str = "",
-    find: FromModel | None = None,
+    find: Find = "page",
     row: DeltaGenerator | None = None,
     asked: Question | None = None,
 ) -> None:
-    """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
+    """Draw the question of a view and findings on the sentence."""
     bar = sentence_bar.current()
-    # its finding answers what one view asks
-    asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
     results: list[Finding] = []
     unfinished: jobs.UnfinishedError | None = None
     try:
-        results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
+        results = [] if bar is None or find == "nothing" else _findings(page, bar, find)[:MOST]
     except jobs.UnfinishedError as error:  # the rest of the page does not wait for it
         unfinished = error
-    if page in WITH_OWN_ROW:  # each of its views asks another question
-        results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
     row = ask(page, view, row, asked)
     link(page, row, results)
@@ -133,7 +114,7 @@ def default_choices(page: str) -> Mapping[str, str]:
 
 
 def _findings(
-    page: str, bar: sentence_bar.BarTranslation, find: FromModel | None = None
+    page: str, bar: sentence_bar.BarTranslation, find: FromModel | Literal["page"] = "page"
 ) -> list[Finding]:
     """Find what is worth seeing, none where the page itself says what is wrong."""
     if page not in PAGES:
@@ -141,7 +122,7 @@ def _findings(
     try:
         trace, model = bar.trace, bar.translator
         short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
-        if find is not None:
+        if find != "page":
             finding = find(model, trace) if short else None
             return [finding] if finding else []
         if page == "roles":

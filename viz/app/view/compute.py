@@ -1,15 +1,16 @@
 """The way from a view to a number, cached for all users and listed under the view."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
 
-from transformer import Translator
+from transformer import AttentionTrace, Translator
 from viz.app import jobs
-from viz.app.cache import memory
+from viz.app.cache import cached_results, memory
 from viz.app.sentence import sentence_bar
-from viz.app.view.listing import Listing
+from viz.app.view.listing import Listing, OtherModel, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,19 +23,19 @@ def compute(name: str, function: Callable[P, T], /, *values: P.args, **named: P.
     """Return `function(*values, **named)`, cached; the code under the view calls the result `name`.
 
     The function is one that can be imported, and needs nothing but its arguments. These are plain
-    values, records of them, files of `ASSETS`, the sentence bar's model, traces of it, and earlier
-    results with their fields. Nobody may change the result.
+    values, records of them, files of `ASSETS` or of a model, the sentence bar's model, traces of
+    it, and earlier results with their fields. Nobody may change the result.
     """
-    listing: Listing = st.session_state[LISTING]
-    call = listing.call(function, values, named)
+    call = _listing().call(function, values, named)
     result = memory.memo(call.key, lambda: function(*values, **named))
-    listing.add(name, call, result)
+    _listing().add(name, call, result)
     return result
 
 
 def cached(function: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
     """Return what `compute` does, without a line in the code."""
-    key = Listing().call(function, values, named).key
+    listing = _listing() if LISTING in st.session_state else Listing()
+    key = listing.call(function, values, named).key
     return memory.memo(key, lambda: function(*values, **named))
 
 
@@ -48,21 +49,71 @@ class Job(NamedTuple):
 def compute_in_job(
     name: str, job: Job, function: Callable[P, T], /, *values: P.args, **named: P.kwargs
 ) -> T:
-    """Do as `compute`, in the background; the model loads once it is the job's turn."""
-    listing: Listing = st.session_state[LISTING]
-    call = listing.call(function, values, named)
+    """Do as `compute`, in the background; the model loads once it is the job's turn.
+
+    A function with the argument `progress` gets one to call.
+    """
+    call = _listing().call(function, values, named)
     bar = sentence_bar.drawn_from()
-    given = [_chosen(value, bar.translator) for value in values]
-    work = lambda chosen, _: function(*(value(chosen) for value in given), **named)  # noqa: E731
-    key = function.__qualname__, call.key
-    result: T = jobs.computed(bar.translator, bar.trace, key, job.title, work, at_once=job.at_once)
-    listing.add(name, call, result)
+    translator = next((x for x in values if isinstance(x, Translator)), bar.translator)
+    trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
+    key, at_once = (function.__qualname__, call.key), job.at_once
+    work = _work(translator, function, values, named)
+    result: T = jobs.computed(translator, trace, key, job.title, work, at_once=at_once)
+    _listing().add(name, call, result)
     return result
+
+
+class Offer(NamedTuple):
+    """Work over many lines, which the user asks for."""
+
+    job: str  # its name in the session
+    title: str  # on the screen
+    label: str = ""  # of the button; without one, the run itself does the work
+    start_now: bool = False  # the user has pressed another button for it
+    known: object = None  # the result, if it is stored
+
+
+def compute_on_request(
+    name: str, offer: Offer, function: Callable[..., T], /, *values: Any, **named: Any
+) -> T | None:
+    """Do as `compute_in_job` once the user presses a button; until then, draw it."""
+    call = _listing().call(function, values, named)
+    others = (value for value in values if isinstance(value, OtherModel))
+    translator = sentence_bar.needed_model().translator
+    folder = next(others, OtherModel("", translator.folder)).folder
+    work = _work(translator, function, values, named)
+    result: T | None
+    if offer.known is not None:
+        memory.memo(call.key, lambda: offer.known)
+    if offer.label:
+        result = jobs.get_or_offer(
+            offer.job, call.key, offer.title, folder, work, offer.label, start_now=offer.start_now
+        )
+    else:
+        with cached_results.progress_bar(offer.title) as report:
+            result = memory.memo(call.key, lambda: work(translator, report))
+    if result is not None:
+        _listing().add(name, call, result)
+    return result
+
+
+def _work(
+    translator: Translator, function: Callable[..., T], values: Any, named: dict[str, Any]
+) -> Callable[[Translator, cached_results.Report], T]:
+    given = [_chosen(value, translator) for value in values]
+    reports = "progress" in inspect.signature(function).parameters
+
+    def work(chosen: Translator, report: cached_results.Report) -> T:
+        progress = {"progress": report} if reports else {}
+        return function(*(value(chosen) for value in given), **named, **progress)
+
+    return work
 
 
 def _chosen(value: Any, translator: Translator) -> Callable[[Translator], Any]:
     """Take a value from the model that the job loads: one that waits holds no model."""
-    if value is translator:
+    if value is translator or isinstance(value, OtherModel):
         return lambda chosen: chosen
     if value is translator.model:
         return lambda chosen: chosen.model
@@ -71,16 +122,14 @@ def _chosen(value: Any, translator: Translator) -> Callable[[Translator], Any]:
 
 def part(name: str, values: Any, index: Any) -> Any:
     """Return `values[index]`, listed as a number is."""
-    listing: Listing = st.session_state[LISTING]
-    listing.add(name, listing.part(values, index), result := values[index])
+    _listing().add(name, _listing().part(values, index), result := values[index])
     return result
 
 
 def figure(name: str, function: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
     """Return a figure that is worth copying, listed as a number is, but not cached."""
-    listing: Listing = st.session_state[LISTING]
-    call, result = listing.call(function, values, named), function(*values, **named)
-    listing.add(name, call, result)
+    call, result = _listing().call(function, values, named), function(*values, **named)
+    _listing().add(name, call, result)
     return result
 
 
@@ -88,5 +137,26 @@ def list_result(
     name: str, result: T, function: Callable[P, T], /, *values: P.args, **named: P.kwargs
 ) -> None:
     """List the call that gives a result which has been found elsewhere, as by the search queue."""
+    _listing().add(name, _listing().call(function, values, named), result)
+
+
+def list_file(
+    name: str, result: T, key: Hashable, function: Callable[..., object], /, *values: Any
+) -> None:
+    """List the call that reads a file of the user's, whose content is known by a key."""
+    _listing().add(name, Written(_listing().call(function, values, {}).code, key), result)
+
+
+def list_call(function: Callable[P, object], /, *values: P.args, **named: P.kwargs) -> None:
+    """List a call that only a reader of the code makes, as what it returns takes long."""
+    _listing().add_call(_listing().call(function, values, named))
+
+
+def name_model(name: str, offered: str, translator: Translator) -> None:
+    """List another model than the sentence bar's, named as in the menu of models."""
+    _listing().add_model(name, offered, translator)
+
+
+def _listing() -> Listing:
     listing: Listing = st.session_state[LISTING]
-    listing.add(name, listing.call(function, values, named), result)
+    return listing

@@ -18,6 +18,7 @@ import torch
 from transformer import AttentionTrace, Translator
 from transformer.files import installed
 from viz.app.cache import cached_results, memory
+from viz.app.models import model_cache
 from viz.app.sentence import python_code, sentence_bar
 
 WIDTH = 72  # characters of a line of code, before its arguments get a line each
@@ -28,6 +29,19 @@ class Written(NamedTuple):
 
     code: str
     key: Hashable
+
+
+class OtherModel(NamedTuple):
+    """A model of the menu, which only a job loads."""
+
+    name: str
+    folder: Path
+
+
+class Content(NamedTuple):
+    """The content of a file, which only the code reads."""
+
+    path: Path
 
 
 class Listing:
@@ -66,9 +80,22 @@ class Listing:
             raise ValueError(f"The code under the view has two things named {name!r}.")
         self.values[name] = result
         self._lines.append(f"{name} = {call.code}")
-        self._know(result, Written(name, call.key))
-        for field in _fields(result):
-            self._know(getattr(result, field), Written(f"{name}.{field}", (call.key, field)))
+        self._know_whole(result, Written(name, call.key))
+
+    def add_call(self, call: Written) -> None:
+        """List a call whose result has no name."""
+        self._lines.append(call.code)
+
+    def add_model(self, name: str, offered: str, translator: Translator) -> None:
+        """List a model, named as in the menu of models."""
+        if id(translator) in self._known:
+            return
+        self._import("headlight", "Translator")
+        self._lines.append(f"{name} = {python_code.load_call(offered)}")
+        key = cached_results.identity(translator)
+        for part in ("", ".model", ".model.config", ".target_tokenizer"):
+            known = attrgetter(part[1:])(translator) if part else translator
+            self._know(known, Written(f"{name}{part}", (part, key)))
 
     def source(self) -> str:
         """Return the program of all calls, with what it imports."""
@@ -79,6 +106,13 @@ class Listing:
             f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
         ]
         return "\n".join([*imports, "", *self._lines])
+
+    def _know_whole(self, value: object, written: Written) -> None:
+        """Know a value and all its fields."""
+        self._know(value, written)
+        for field in _fields(value):
+            part = Written(f"{written.code}.{field}", (written.key, field))
+            self._know_whole(getattr(value, field), part)
 
     def _know(self, value: object, written: Written) -> Written:
         # the same number or word can come from elsewhere
@@ -100,6 +134,14 @@ class Listing:
                 return self._bar_value(value)
             case Path():
                 return self._path(value)
+            case Content():
+                path = self._path(value.path)
+                code = path.code if path.code.startswith("Path(") else f"({path.code})"
+                return Written(f"{code}.read_bytes()", path.key)
+            case OtherModel():
+                self._import("headlight", "Translator")
+                key = model_cache.state_of_folder(value.folder)
+                return Written(python_code.load_call(value.name), key)
             case list() | tuple() if not _fields(value):
                 parts = [self._written(part) for part in value]
                 end = ",)" if isinstance(value, tuple) and len(parts) == 1 else ")"
@@ -117,7 +159,7 @@ class Listing:
                 return self.call(type(value), (), given)
             case _ if callable(value) and hasattr(value, "__qualname__"):
                 return self._function(value)
-        raise TypeError(f"A {type(value).__name__} in the call is no result of `compute`.")
+        raise TypeError(f"A {type(value).__name__} in the call is not a result of `compute`.")
 
     def _function(self, function: Any) -> Written:
         owner = getattr(function, "__self__", None)
@@ -138,21 +180,14 @@ class Listing:
 
     def _bar_value(self, value: object) -> Written:
         """Write the sentence bar's model or trace, or another trace of that model."""
-        bar = sentence_bar.drawn_from()
-        translator = bar.translator
-        if id(translator) not in self._known:
-            self._import("headlight", "Translator")
-            self._lines.append(f"translator = {python_code.load_call(bar.requested.model)}")
-            key = cached_results.identity(translator)
-            for part in ("", ".model", ".model.config"):
-                known = attrgetter(part[1:])(translator) if part else translator
-                self._know(known, Written(f"translator{part}", (part, key)))
+        name, translator = sentence_bar.needed_model()
+        self.add_model("translator", name, translator)
         if isinstance(value, AttentionTrace):
             call = Written(python_code.trace_call(value, translator), ref(value))
-            if value is not bar.trace:
+            if value is not sentence_bar.drawn_from().trace:
                 return call
             self._lines.append(f"trace = {call.code}")
-            return self._know(value, Written("trace", call.key))
+            self._know_whole(value, Written("trace", call.key))
         if id(value) not in self._known:
             raise TypeError("The call has a model that is not the sentence bar's.")
         return self._known[id(value)][1]
@@ -161,6 +196,10 @@ class Listing:
         if path.is_relative_to(installed.ASSETS):
             name = self._import("transformer.files.installed", "ASSETS")
             code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
+        elif (opened := sentence_bar.opened()) and path.is_relative_to(opened.translator.folder):
+            folder = f"{self._written(opened.translator).code}.folder"
+            parts = path.relative_to(opened.translator.folder).parts
+            code = " / ".join([folder, *map(repr, parts)])
         else:  # whose folder is the server's
             code = f"{self._import('pathlib', 'Path')}({path.name!r})"
         files = sorted(path.rglob("*")) if path.is_dir() else [path]

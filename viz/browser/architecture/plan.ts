@@ -133,7 +133,8 @@ function planWith(layout: Layout, heads: number, width: number, drawn: Drawn) {
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
     skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
-    free: { x: from, width: wide + side }, narrow: layout === SMALL,
+    free: { x: from, width: wide + side, foot: frames[0].y - layout.over },
+    narrow: layout === SMALL,
     width: Math.max(width, full), height,
   };
 }

@@ -1,10 +1,9 @@
 // Figure 1 at work: its boxes light in their order, the encoder's once, then the decoder's for one
 // subword after the other. Beside them stands what the lit box does. Stepped without the host.
 
-import { ARROWS, button, isShortcut, make } from "../core/dom.ts";
+import { ARROWS, button, isShortcut, isStill, make } from "../core/dom.ts";
 import { digits, isolate, SPECIAL, within } from "../core/text.ts";
 import type { ModelBox, ModelData, ModelPlan } from "./plan.ts";
-import type { Architecture } from "./view.ts";
 
 /** A lit box, and the number of the subword that the decoder writes there; −1 in the encoder. */
 interface Moment { box: string; word: number }
@@ -12,6 +11,7 @@ interface Moment { box: string; word: number }
 // ms of a box while its sentence is read, of one in a later subword, of the softmax there, and of
 // the subword's way back to the foot
 const PACE = { read: 1400, pass: 90, softmax: 900, back: 700 };
+const BAR = { over: 8, high: 16.5 }; // CSS pixels
 const ENDS = "decoder.softmax";
 const FOOT = "decoder.tokens";
 const PLAYS = "data-figure-plays"; // of the page, whose open box belongs to no lit one meanwhile
@@ -42,10 +42,17 @@ export function missingShare(name: string, names: string[], moment: Moment | nul
 export const durationOf = ({ box, word }: Moment) =>
   (word < 1 ? PACE.read : box === ENDS ? PACE.softmax : PACE.pass) + (box === ENDS ? PACE.back : 0);
 
-const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+/** The picture that is played: its data and places, the buttons of its boxes. */
+interface Stage {
+  data: ModelData;
+  plan: ModelPlan;
+  box: HTMLElement;
+  buttons: Map<string, HTMLButtonElement>;
+  open(name: string): void;
+}
 
 export class Playback {
-  declare view: Architecture;
+  declare view: Stage;
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One box back" });
   play = button("▶ Play", () => this.toggle());
   on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One box on" });
@@ -63,7 +70,7 @@ export class Playback {
   texts = "";
   declare remove: () => void;
 
-  constructor(view: Architecture) {
+  constructor(view: Stage) {
     this.view = view;
     this.panel.addEventListener("keydown", (event) => {
       if (!isShortcut(event) && this.press(event.key)) event.preventDefault();
@@ -179,8 +186,8 @@ export class Playback {
   }
 
   render() {
-    const { moment, view: { data: { boxes, playing }, buttons } } = this;
-    if (!playing) return;
+    const { moment, view: { data: { boxes, playing }, buttons, plan } } = this;
+    if (!playing || !plan) return;
     const { read, source, last, steps } = playing;
     const names = boxes.map(({ name }) => name);
     for (const [name, { classList, style }] of buttons) {
@@ -208,11 +215,14 @@ export class Playback {
       this.says.replaceChildren(make("strong", {}, title), text, make("small", {}, paper));
     }
     const step = moment?.box === ENDS ? steps[word] : null;
-    this.bars.replaceChildren(...(step?.options ?? []).map(({ label, p }, n) => {
+    const { offsetTop, offsetHeight } = this.says;
+    const room = plan.narrow ? Infinity : plan.free.foot - offsetTop - offsetHeight - BAR.over;
+    const shown = Math.max(Math.floor(room / BAR.high), 1 + (step?.taken ?? 0));
+    this.bars.replaceChildren(...(step?.options ?? []).slice(0, shown).map(({ label, p }, n) => {
       const bar = make("span", { class: "hl-arch-bar", style: `--hl-p: ${p}` });
       const name = n === step?.taken ? "hl-arch-taken" : "";
-      const shown = make("bdi", {}, SPECIAL.get(label) ?? label);
-      return make("li", { class: name }, shown, bar, digits(p));
+      return make("li", { class: name }, make("bdi", {}, SPECIAL.get(label) ?? label), bar,
+        digits(p));
     }));
   }
 

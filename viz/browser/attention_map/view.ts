@@ -3,14 +3,14 @@
 // afresh at each change: a few hundred words and one scaled picture take about a millisecond.
 
 import {
-  type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
+  type Colors, cssColor, hidden, legend, legendNodes, leveller, rasterOf,
 } from "../core/color.ts";
 import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
 import {
   EDGE, heightInSight, MatrixView, type Scene, type Square, TALLEST,
 } from "../core/picture_view.ts";
 import { paletteOf } from "../core/palette.ts";
-import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
+import { group, type Mark, picture, type Place, type Raster, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
 import {

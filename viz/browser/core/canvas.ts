@@ -1,6 +1,5 @@
 import { make, penOf } from "./dom.ts";
-import type { Raster } from "./color.ts";
-import type { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.ts";
+import type { Circle, Group, Mark, Path, Picture, Raster, Rect, Text } from "./scene.ts";
 
 type Context = CanvasRenderingContext2D;
 

@@ -3,9 +3,8 @@
 
 import { paint, sized } from "./canvas.ts";
 import { make } from "./dom.ts";
-import { rect } from "./scene.ts";
+import { type Raster, rect, type Sample } from "./scene.ts";
 import { within } from "./text.ts";
-import type { Sample } from "./save.ts";
 
 // linear red, green and blue to the responses of the eye's cones, as in OKLab (Ottosson 2020)
 export const TO_CONES = [
@@ -47,9 +46,6 @@ export const linear = (color: string) => channels(color).map((value) => value / 
 
 export const gamma = (value: number) =>
   (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055);
-
-/** Red, green, blue and opacity of each pixel. */
-export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }
 
 export type Colors = Uint8Array;
 export interface Palette { light: Colors; dark: Colors }

@@ -98,11 +98,13 @@ export function nearest<T extends Place>(
 export const penOf = (canvas: HTMLCanvasElement) =>
   canvas.getContext("2d") as CanvasRenderingContext2D;
 
+/** Whether the reader has asked for less motion. */
+export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 /** Scroll an element of the page to where it is seen; where it is in sight nothing moves. */
 export function bringIntoView(selector: string) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   document.querySelector(selector)
-    ?.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
+    ?.scrollIntoView({ block: "nearest", behavior: isStill() ? "instant" : "smooth" });
 }
 
 /** Sides of a square in a frame, or in all that scrolls in it, CSS pixels. */

@@ -3,13 +3,11 @@
 
 import { canvasOf, paint, sharpnessOf } from "./canvas.ts";
 import { button, choice, make, penOf } from "./dom.ts";
-import { group, type Mark, rect, text } from "./scene.ts";
+import { group, type Mark, type Raster, rect, type Sample, text } from "./scene.ts";
 import { svgOf } from "./svg.ts";
 import { type Measure, measureIn, type Theme } from "./theme.ts";
-import type { Raster } from "./color.ts";
 
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
-export interface Sample { width: number; gap?: number; marks: Mark[] }
 
 interface Texts { // around a picture
   title: string;

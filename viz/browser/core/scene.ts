@@ -1,7 +1,5 @@
 // A picture is one list of marks, plain data: canvas.ts and svg.ts draw the same list.
 
-import type { Raster } from "./color.ts";
-
 export interface Place { x: number; y: number; width: number; height: number }
 
 interface Paint {
@@ -31,6 +29,9 @@ export interface Text {
   opacity?: number;
 }
 
+/** Red, green, blue and opacity of each pixel. */
+export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }
+
 interface Scaled { // a raster in its place
   type: "picture";
   raster: Raster;
@@ -57,6 +58,9 @@ export interface Group {
 }
 
 export type Mark = Rect | Path | Circle | Text | Picture | Group;
+
+/** A small picture in a line of a legend. */
+export interface Sample { width: number; gap?: number; marks: Mark[] }
 
 export const rect = (mark: Omit<Rect, "type">): Rect => ({ type: "rect", ...mark });
 export const path = (mark: Omit<Path, "type">): Path => ({ type: "path", ...mark });

@@ -4,8 +4,7 @@
 // other letters, but nothing runs into what stands beside it.
 
 import { tidy } from "./text.ts";
-import type { Raster } from "./color.ts";
-import type { Mark, Picture, Text } from "./scene.ts";
+import type { Mark, Picture, Raster, Text } from "./scene.ts";
 import type { Measure } from "./theme.ts";
 
 type Attributes = Record<string, string | number>;

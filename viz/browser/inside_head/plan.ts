@@ -33,6 +33,7 @@ export interface InsideData { // the message of `encode_inside` in viz/draw/insi
   head: number; // from 0
   factor: string; // by which q · k is scaled, in words
   step: number; // to begin with; 0 shows all
+  plays: boolean; // by itself, from there on
   steps: WalkStep[];
   arrays: Record<ArrayName, Float32Array>;
   shapes: Record<ArrayName, number[]>;

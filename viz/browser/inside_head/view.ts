@@ -2,7 +2,7 @@
 // one picture of strips, numbers and bars. Steps, play and back are answered without the server.
 
 import { signedRaster } from "../core/color.ts";
-import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
+import { boxAt, button, fillTable, isStill, make, toolbar } from "../core/dom.ts";
 import { paletteOf } from "../core/palette.ts";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
 import { type Mark, picture, rect, text } from "../core/scene.ts";
@@ -155,7 +155,9 @@ const PACE = { least: 2400, letter: 50 }; // ms a step, and of each letter of it
 const NARROW = 640; // CSS pixels: the words about a step take more lines
 const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
-const KEY = "purple: above 0, olive: below"; // of the colours
+const ACTS = ["pointerdown", "keydown"];
+const KEY = "purple: above 0, olive: below"; // of the colours of strips
+const WITHOUT_KEY = ["dots", "scaled", "seen", "weights", "norms"];
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   static read(message: any): InsideData {
@@ -178,6 +180,12 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
   stepButtons: HTMLButtonElement[] = [];
   timer?: ReturnType<typeof setTimeout>; // while it plays
+  isUnasked = false; // whether it plays by itself
+  hasPlayed = false;
+  /** A reader who acts is not played under. */
+  onAct = (event: Event) => {
+    if (this.isUnasked && !event.composedPath().includes(this.root)) this.stop();
+  };
   picture: Mark[] = []; // without what the pointer adds
   heights = { least: 0, width: 0, tallest: 0 };
 
@@ -190,10 +198,12 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
     addEventListener("popstate", this.onHistory);
+    for (const name of ACTS) document.addEventListener(name, this.onAct, true);
   }
 
   remove() {
     this.stop();
+    for (const name of ACTS) document.removeEventListener(name, this.onAct, true);
     removeEventListener("popstate", this.onHistory);
     super.remove();
   }
@@ -215,6 +225,9 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
       this.chips.replaceChildren(...this.stepButtons);
     }
     this.showStep();
+    this.isUnasked ||= data.plays && !this.hasPlayed && !isStill();
+    if (this.isUnasked && !this.hasPlayed) this.playOn();
+    this.hasPlayed = true;
   }
 
   /** The step that is shown; 0 shows all. */
@@ -255,6 +268,11 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
 
   start() {
     this.set(this.step === this.last() ? 1 : this.step + 1);
+    this.playOn();
+  }
+
+  /** Stay at the step, then go on. */
+  playOn() {
     // a step lasts as long as its sentence takes to read
     const { length } = this.data.steps[this.step].says;
     this.timer = setTimeout(() => (this.step === this.last() ? this.stop() : this.start()),
@@ -265,15 +283,15 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   stop() {
     clearTimeout(this.timer);
     this.timer = undefined;
+    this.isUnasked = false;
     this.play.textContent = PLAY;
   }
 
   showStep() {
-    const { equation, says, shape, code } = this.data.steps[this.step];
+    const { equation, says, code } = this.data.steps[this.step];
     this.equation.replaceChildren(...equationParts(equation).map((part) =>
       mathElement(["math", part])));
     this.says.textContent = forHand(says);
-    this.shape.textContent = `${shape} · ${KEY}`;
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
       node.setAttribute("aria-pressed", String(n === this.step)));
@@ -287,6 +305,9 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
+    const isColoured = this.plan.parts.some((part) =>
+      part.step === step && !WITHOUT_KEY.includes(part.name));
+    this.shape.textContent = data.steps[step].shape + (isColoured ? ` · ${KEY}` : "");
     this.setRoom();
     // the height of the tallest step, so that the page below does not jump
     const { least, height } = this.plan;

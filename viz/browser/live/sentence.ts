@@ -313,7 +313,8 @@ export class LiveSentence {
   compare() {
     const { whole, shown, original, restore, listener, isLive } = this;
     const parts = whole && shown ? figuresOf(whole, shown, original, listener.random()) : [];
-    const help = isLive && shown && !this.isEdited ? "Click a word to continue with another one." : "";
+    const isPlain = isLive && shown && !this.isEdited;
+    const help = isPlain ? "Click a word to continue with another one." : "";
     const [first = "", ...others] = parts.map(([figure, rest]) =>
       make("span", {}, make("strong", {}, figure), rest, " "));
     const hadFocus = document.activeElement === restore;

@@ -2,7 +2,7 @@
 // model writes then stands in the picture. The host computes; what has come is stepped here.
 
 import { button, make } from "../core/dom.ts";
-import { counted } from "../core/labels.ts";
+import { counted, KIND_TITLES } from "../core/labels.ts";
 import { fixed, within } from "../core/text.ts";
 import { readWeights } from "../core/trace.ts";
 import type { Head, KindData, RowPart } from "./plan.ts";
@@ -76,9 +76,10 @@ export class BreakIt {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.marks.id = `hl-break-marks-${++made}`;
     this.slider.setAttribute("list", this.marks.id);
-    this.line = make("div", { class: "hl-break-line" }, make("strong", {}, "Break it"),
+    this.line = make("div", { class: "hl-player-controls" }, make("strong", {}, "Break it"),
       this.slider, this.marks, this.count, this.restore);
-    this.root = make("div", { class: "hl-break", hidden: "" }, this.open, this.line, this.control);
+    const closed = make("div", { class: "hl-player-controls" }, this.open);
+    this.root = make("div", { class: "hl-break", hidden: "" }, closed, this.line, this.control);
   }
 
   /** @param linked heads that a link removes; null where nothing is broken */
@@ -175,7 +176,7 @@ export class BreakIt {
     const total = data?.total ?? 24;
     this.slider.max = String(total);
     this.slider.value = String(within(this.shown, 0, total));
-    this.count.textContent = data ? `${places.length} of ${total} heads removed` : "";
+    this.count.textContent = data ? `${places.length} of ${total} removed` : "";
     const all = data?.places ?? [];
     const marked = [all.findIndex(({ changes }) => changes.lost + changes.new > 0),
       all.findIndex(({ changes }) => changes.plain)];
@@ -207,27 +208,23 @@ export class BreakIt {
   }
 }
 
-const NAMES = {
-  encoder_self: "encoder self-attention", decoder_self: "decoder self-attention",
-  cross: "cross-attention",
-};
-
-/** Compare what the original translation lost with what it loses without random heads. */
+/** Compare how probable the first translation is without these heads and without random ones. */
 function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
   const count = places.length;
   const words = changes.lost + changes.new
     ? `${counted(changes.lost, "word")} lost, ${changes.new} new` : "no word changes";
-  const lines: [string, string][] = [[`${timesOf(before - after)}: `,
-    `the original translation without ${count === 1 ? "this head" : `these ${count} heads`}; `
-    + `${words} (log P ${fixed(before, 2)} → ${fixed(after, 2)}; last: ${NAMES[head.kind]} `
-    + `${titleOf(head)}).`]];
+  const lines: [string, string][] = [[
+    `Without ${count === 1 ? "this head" : `these ${count} heads`}`,
+    ` the first translation is ${timesOf(before - after)}; ${words} (log P ${fixed(before, 2)} `
+    + `→ ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
+  ]];
   if (control) {
     const { low, middle, high, draws, same } = control;
     const values = draws === 1 ? `one draw: log P ${fixed(middle, 2)}`
-      : `${draws} draws: ${fixed(low, 2)} to ${fixed(high, 2)}`;
-    lines.push([`${timesOf(before - middle)}: `, `without ${counted(count, "random head")} `
-      + `instead; ${same ? "no word changes" : "words change, too"} (${values}).`]);
+      : `middle of ${draws} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
+    lines.push([`Without ${counted(count, "random head")}`, ` it is ${timesOf(before - middle)}; `
+      + `${same ? "no word changes" : "words change, too"} (${values}).`]);
   }
   return lines;
 }
@@ -237,6 +234,6 @@ export function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
     : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
-  return shown === "1" ? "As probable as before"
+  return shown === "1" ? "as probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }

@@ -4,11 +4,11 @@
 import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, SPECIAL, tidy } from "../core/text.ts";
+import type { Measure, Theme } from "../core/theme.ts";
 import {
-  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
-  type Tile, weightOf,
+  BARS, ENDS, type Head, type KindData, mapBetween, type Place, type PlayerData, type PlayerPlan,
+  rowBetween, strongest, TILE, type Tile, weightOf,
 } from "./plan.ts";
-import type { Player } from "./view.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon
 const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once
@@ -18,8 +18,25 @@ const LINK = { thinnest: 1.25, widest: 7, dash: [7, 5] };
 const SIZE = { bar: 13, title: 13 };
 
 export interface Word { side: "source" | "written"; index: number }
-/** `head` has the ribbons that are drawn; `all`: all is written, and all rows are drawn at once. */
-type Moment = Player["moment"];
+
+/** What a player draws at one moment. */
+export interface Moment {
+  data: PlayerData;
+  plan: PlayerPlan;
+  theme: Theme;
+  measure: Measure;
+  kind: KindData;
+  head: Head; // whose ribbons are drawn
+  step: number;
+  part: number; // of the step that is over
+  all: boolean; // all is written, and all rows are drawn at once
+  word: Word | null; // whose links are shown
+  near: Ribbon | null; // under the pointer
+  shows: "head" | "links";
+  removed: Head[];
+  crossed: Head[]; // the same, with those that were removed before
+  writes: string; // without the removed heads
+}
 
 export function stageMarks(moment: Moment): Mark[] {
   const { data, plan } = moment;

@@ -2,10 +2,10 @@
 
 import { make, penOf, placeTip, pointIn } from "../core/dom.ts";
 import { number, quote } from "../core/text.ts";
-import { linksShown, partnersOf, type Ribbon, ribbonsOf, type Word } from "./marks.ts";
-import { rowBetween, strongest } from "./plan.ts";
+import type { Options } from "../core/view.ts";
+import { linksShown, type Moment, partnersOf, type Ribbon, ribbonsOf, type Word } from "./marks.ts";
+import { type KindData, type PlayerData, type PlayerPlan, rowBetween, strongest } from "./plan.ts";
 import { ribbonHint, stepHint } from "./sentences.ts";
-import type { Player } from "./view.ts";
 
 const REACH = 12; // CSS pixels, at least, in which a ribbon is hit
 
@@ -15,15 +15,30 @@ interface Target {
   step: number; // to which a click goes; -1 for none
 }
 
+/** The player that the pointer moves over. */
+interface Host {
+  data: PlayerData;
+  kind: KindData;
+  plan: PlayerPlan;
+  moment: Moment;
+  stage: HTMLElement;
+  frame: HTMLElement;
+  scroll: HTMLElement;
+  live: HTMLElement;
+  options: Options;
+  go(step: number): void;
+  draw(): void;
+}
+
 export class Pointer {
   tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
   tester = make("canvas"); // draws nothing: it tells whether a ribbon is under the pointer
   word: Word | null = null; // whose links are shown
   ribbon: Ribbon | null = null; // which is drawn stronger
   hint = ""; // what a click does here
-  player: Player;
+  player: Host;
 
-  constructor(player: Player) {
+  constructor(player: Host) {
     this.player = player;
     const { stage } = player;
     stage.addEventListener("pointermove", (event) => this.move(this.target(event)));

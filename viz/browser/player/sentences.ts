@@ -1,11 +1,8 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
 import { forHand, number, quote } from "../core/text.ts";
-import { isCrossed, linksShown, type Ribbon } from "./marks.ts";
+import { isCrossed, linksShown, type Moment, type Ribbon } from "./marks.ts";
 import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
-import type { Player } from "./view.ts";
-
-type Moment = Player["moment"];
 
 export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
   `L${layer + 1} H${head + 1}`;

@@ -4,21 +4,35 @@
 import { paint, sized } from "../core/canvas.ts";
 import { ARROWS, make, pointIn } from "../core/dom.ts";
 import { forHand, within } from "../core/text.ts";
-import { isSame, tileMarks } from "./marks.ts";
-import { type Head, planTiles } from "./plan.ts";
+import type { Theme } from "../core/theme.ts";
+import { isSame, type Moment, tileMarks } from "./marks.ts";
+import { type Head, type KindData, planTiles, type PlayerData } from "./plan.ts";
 import { titleOf } from "./sentences.ts";
-import type { Player } from "./view.ts";
 
 const HELP = "The arrow keys move from head to head, Enter keeps one, Escape goes back.";
+
+/** The player that the tiles belong to. */
+interface Host {
+  data: PlayerData;
+  kind: KindData;
+  theme: Theme;
+  moment: Moment;
+  selected: Record<string, Head>; // by kind
+  outlined: Head | null;
+  live: HTMLElement;
+  open(head: Head): void;
+  draw(): void;
+  sentence(): string;
+}
 
 export class Tiles {
   canvas = make("canvas", { "aria-hidden": "true" });
   root = make("div", { class: "hl-player-tiles", tabindex: "0", role: "application" }, this.canvas);
   pointed: Head | null = null; // under the pointer or the cursor
-  player: Player;
+  player: Host;
   declare layout: ReturnType<typeof planTiles>;
 
-  constructor(player: Player) {
+  constructor(player: Host) {
     this.player = player;
     this.canvas.addEventListener("pointermove", (event) => this.point(this.under(event)));
     this.canvas.addEventListener("pointerleave", () => this.point(null));

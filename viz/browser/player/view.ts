@@ -3,14 +3,14 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.ts";
-import { button, choice, fillTable, framed, isShortcut, make } from "../core/dom.ts";
+import { button, choice, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { within } from "../core/text.ts";
 import { View } from "../core/view.ts";
 import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
-import { barMarks, linksShown, stageMarks } from "./marks.ts";
+import { barMarks, linksShown, type Moment, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import { playerData } from "./from_trace.ts";
 import {
@@ -56,7 +56,7 @@ export class Player extends View<PlayerData> {
     ask: (count) => this.askBroken(count),
   });
   tiles = new Tiles(this);
-  pointer = new Pointer(this);
+  pointer: Pointer = new Pointer(this);
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
   band = framed(this.scroll);
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.band, this.bars,
@@ -177,10 +177,9 @@ export class Player extends View<PlayerData> {
     }
     this.showNumbers(getValue(NUMBERS) ?? null);
     this.follow(getValue(BROKEN) ?? null);
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.part = 1;
     if (step >= 0 && step <= this.last) this.step = step;
-    else if (still || this.data.row || this.last === 0) this.step = this.last;
+    else if (isStill() || this.data.row || this.last === 0) this.step = this.last;
     else {
       this.step = 0;
       this.part = 0;
@@ -224,7 +223,7 @@ export class Player extends View<PlayerData> {
     return momentsOf(this.data, this.kind) - (this.data.training.length ? 1 : 0);
   }
 
-  get moment() {
+  get moment(): Moment {
     const { data, plan, theme, measure, kind, part } = this;
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
@@ -237,7 +236,7 @@ export class Player extends View<PlayerData> {
       data: now ? { ...data, written: now.written } : data, plan, theme, measure,
       kind: now ? { ...kind, ...maps } : kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
-      shows: this.tiles.pointed || now ? "head" as const : this.ribbons, // of a pointed tile
+      shows: this.tiles.pointed || now ? "head" : this.ribbons, // of a pointed tile
       removed, crossed: [...data.crossed ?? [], ...removed], writes: now?.text ?? "",
     };
   }

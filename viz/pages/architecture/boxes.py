@@ -88,7 +88,7 @@ def _foot(stack: positions.Stack, title: str, text: str, config: TransformerConf
             title=title,
             heading=f"What the {stack} reads",
             equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
-            else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
+            else r"(\text{start}, y_1, \ldots, y_{m-1})",
             text=text,
             paper="§5.1" if stack == "encoder" else "§3.1",
             code=(Tokenizer.encode,) if stack == "encoder" else (model.Transformer.decode,),
@@ -206,7 +206,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         *_foot(
             "encoder",
             labels.capitalised(source),
-            f"The sentence as subwords of {pieces}, with `</s>` (end) after them.",
+            f"The sentence as subwords of {pieces}, with *end* after them.",
             config,
         ),
         _attention(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Hashable
-from inspect import cleandoc
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -10,18 +10,18 @@ import streamlit as st
 from transformer import InputError, Translator
 from transformer.corpus.comparison import compared_heads, compared_sentences
 from transformer.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
-from transformer.corpus.measuring import measure_lines
+from transformer.corpus.measuring import remeasure_lines
 from transformer.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
-from viz.app import jobs, served
+from viz.app import served
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
-from viz.app.models import model_cache
+from viz.app.links import navigation
 from viz.app.models.menu import offered_models, reads_same_language
-from viz.app.sentence import python_code
+from viz.app.view import Content, Offer, OtherModel, compute, compute_on_request, list_file, view
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures import changes
-from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.lines import needed
 from viz.pages.corpus.search import lines_table, number_formats
 
 JOB = "corpus-second"
@@ -42,9 +42,10 @@ class OpenedFile(NamedTuple):
     is_checked: bool
 
 
-def show(translator: Translator, measured: Measured) -> str:
-    """Draw the view of lines that the model measured."""
-    key, lines = measured
+@view(navigation.COMPARE, question="What differs between two models on the same lines?")
+def compare() -> None:
+    """Draw the differences of two models, head by head and sentence by sentence."""
+    translator, lines = needed()
     folders = {
         name: folder
         for name, folder in offered_models().folders.items()
@@ -58,25 +59,14 @@ def show(translator: Translator, measured: Measured) -> str:
             if which == MODEL_HERE:
                 name = menu("Second model", list(folders), "second_model", width=320)
     if which == MODEL_HERE:
-        folder = folders[name]
-        texts = {pair.number: pair.source for pair in lines.pairs}
-        # a line that was left out stays empty, so that the others have their numbers
-        numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-        second_key = "second lines", key, model_cache.state_of_folder(folder)
-        second = jobs.get_or_offer(
-            JOB,
-            second_key,
-            f"Measuring with {name}",
-            folder,
-            lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
-            "Measure these lines with this model",
-        )
-        second = None if second is None else Measured(second_key, second)
+        offer = Offer(JOB, f"Measuring with {name}", "Measure these lines with this model")
+        other = OtherModel(name, folders[name])
+        second = compute_on_request("second", offer, remeasure_lines, other, lines)
     else:
         second = _opened_file(translator, lines)
     if second is not None:
         try:
-            _draw(lines, second, (key, second.key))
+            _draw(lines, second)
         except InputError as error:
             problems.say(error)
     explanations.explain(
@@ -85,30 +75,9 @@ def show(translator: Translator, measured: Measured) -> str:
         "layer and number: another training may put the same role elsewhere."
         + explanations.sources("", compared_heads, compared_sentences)
     )
-    return "" if second is None else _code(lines, second, name if which == MODEL_HERE else None)
 
 
-def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
-    measured = f"""
-        texts = {{pair.number: pair.source for pair in lines.pairs}}
-        numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-        second = measure_lines({python_code.load_call(model or "")}, numbered, costs=False)
-    """
-    opened: OpenedFile | None = st.session_state.get(OPENED)
-    if model is None and opened is not None:
-        measured = f"second = result_file.read_unchecked(Path({opened.name!r}).read_bytes())"
-    measure = st.session_state.get("compare_measure", next(iter(second.lines.head_values)))
-    heads = f"# Head by head\nresult = compared_heads(lines, second, {measure!r})"
-    return "\n".join(
-        [
-            cleandoc(measured),
-            heads if lines.heads == second.lines.heads else "",
-            "# Sentence by sentence\nresult = compared_sentences(lines, second)",
-        ]
-    )
-
-
-def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | None:
+def _opened_file(translator: Translator, lines: MeasuredLines) -> MeasuredLines | None:
     """Draw the field of a result file; return what the last file has that could be read."""
     st.text(
         "Measure the same lines with another model, then open the results here. Models that read "
@@ -125,12 +94,14 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
     opened: OpenedFile | None = st.session_state.get(OPENED)
     if opened is None:
         return None
-    if (second := recall(opened.key)) is None:
+    second: MeasuredLines | None = recall(opened.key)
+    if second is None:
         st.text("The server no longer has your file: open it again.")
         return None
     checked = "" if opened.is_checked else " Not checked: its model is not open here."
     st.text(f"Second model: {opened.name}, {len(second):,} lines.{checked}")
-    return Measured(opened.key, second)
+    list_file("second", second, opened.key, read_unchecked, Content(Path(opened.name)))
+    return second
 
 
 def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
@@ -142,15 +113,14 @@ def _open(translator: Translator, lines: MeasuredLines, name: str, content: byte
     st.session_state[OPENED] = OpenedFile(name, key, is_checked)
 
 
-def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
-    sentences = memo(("compared sentences", key), lambda: compared_sentences(lines, second.lines))
+def _draw(lines: MeasuredLines, second: MeasuredLines) -> None:
+    sentences = compute("sentences", compared_sentences, lines, second)
     st.subheader("Head by head", anchor=False)
-    measures = [name for name in lines.head_values if name in second.lines.head_values]
-    if lines.heads == second.lines.heads:
+    measures = [name for name in lines.head_values if name in second.head_values]
+    if lines.heads == second.heads:
         measure = menu("Measure", measures, "compare_measure", width=220, format_func=measure_name)
         st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
-        name = "compared heads", key, measure
-        table = memo(name, lambda: compared_heads(lines, second.lines, measure))
+        table = compute("table", compared_heads, lines, second, measure)
         places = table[["kind", "layer", "head"]].to_numpy()
         names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
         named = table[["first", "second", "difference", "low", "high"]]
@@ -168,7 +138,7 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
             charts.table_downloads(table, "compared-heads")
     else:
         st.text(
-            f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in different "
+            f"The models have {len(lines.heads)} and {len(second.heads)} heads in different "
             f"places: you can compare their sentences alone."
         )
     st.subheader("Sentence by sentence", anchor=False)

@@ -6,34 +6,29 @@ from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import dictionary, writing
 from transformer.circuits.dictionary import Dictionaries
-from viz.app import jobs
-from viz.app.cache import memory
-from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row
-from viz.app.sentence.python_code import head_code
+from viz.app.links import navigation
+from viz.app.view import Offer, compute, compute_on_request, view
 from viz.draw.formatting import counted, format_p, per_cent
 from viz.draw.labels import capitalised, display_tokens, named_head
 from viz.figures.heads import SIGNIFICANT
 from viz.pages.corpus import head_grids
-from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.lines import needed
 
 JOB = "corpus-dictionary"
 
 
-def show(translator: Translator, measured: Measured) -> str:
-    """Draw the view of lines that the model measured."""
-    key, lines = measured
-    result_key = "dictionaries", key
-    dictionaries: Dictionaries | None = jobs.get_or_offer(
-        JOB,
-        result_key,
-        f"Reading dictionaries over {counted(len(lines), 'line')}",
-        translator.folder,
-        lambda model, report: dictionary.measure_dictionaries(model, lines, report),
-        f"Read the dictionaries over {counted(len(lines), 'line')}",
-    )
-    head = None if dictionaries is None else _draw(translator, dictionaries)
+@view(navigation.DICTIONARY, question="Which heads hold a dictionary, and which copy?")
+def dictionaries() -> None:
+    """Draw what each head of the cross-attention writes for the subwords of the lines."""
+    translator, lines = needed()
+    over = f"dictionaries over {counted(len(lines), 'line')}"
+    offer = Offer(JOB, f"Reading {over}", f"Read the {over}")
+    measure = dictionary.measure_dictionaries
+    measured = compute_on_request("dictionaries", offer, measure, translator, lines)
+    if measured is not None:
+        _draw(translator, measured)
     explanations.explain(
         "A cross-attention head writes something for each subword of the source that it looks at. "
         "The page takes the mean output of the encoder over every place of a subword in the lines, "
@@ -50,22 +45,10 @@ def show(translator: Translator, measured: Measured) -> str:
             writing.copying_scores,
         )
     )
-    if head is None:
-        return ""
-    return f"""
-        dictionaries = measure_dictionaries(translator, lines)
-        # Share of first entries that are translations
-        result = dictionaries_table(dictionaries)
-        # The dictionary of {named_head(*head)}
-        result = entries_table(translator, dictionaries, {head_code(head)})
-        # Copying scores
-        result = copying_table(translator.model)
-    """
 
 
-def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
-    """Draw the tables; return the head whose dictionary is open."""
-    table = dictionary.dictionaries_table(dictionaries)
+def _draw(translator: Translator, dictionaries: Dictionaries) -> None:
+    table = compute("shares", dictionary.dictionaries_table, dictionaries)
     best = int(table["share"].argmax())
     value, low, high, chance = (
         per_cent(float(number)) for number in table.iloc[best][["share", "low", "high", "shuffled"]]
@@ -83,9 +66,7 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
     )
     if left_out := dictionaries.linked - subwords:
         st.text(f"The least frequent ones are left out: {counted(left_out, 'subword')}.")
-    copying = memory.memo(
-        ("copying scores", identity(translator)), lambda: dictionary.copying_table(translator.model)
-    )
+    copying = compute("copying", dictionary.copying_table, translator.model)
     left, right = st.columns([1, 2], gap="medium")
     with left:
         st.subheader("Translations written", anchor=False)
@@ -109,7 +90,7 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
     share = float(table["share"][dictionaries.heads.index(head)])
     name = capitalised(named_head(*head))
     st.subheader(f"{name}: {per_cent(share)}", anchor=False)
-    entries = dictionary.entries_table(translator, dictionaries, head)
+    entries = compute("entries", dictionary.entries_table, translator, dictionaries, head)
     shown = entries.assign(
         piece=display_tokens(list(entries["piece"])),
         **{
@@ -127,4 +108,3 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
     charts.table_downloads(entries, "dictionary")
     with st.expander("Copying scores as a table"):
         head_grids.table(copying, "copying score", "copying-scores")
-    return head

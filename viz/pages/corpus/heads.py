@@ -5,25 +5,29 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from transformer import Translator, kinds
+from transformer import kinds
 from transformer.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.corpus.token_classes import class_weights
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.links import navigation
+from viz.app.view import compute, figure, view
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
-from viz.pages.corpus import measurements, token_classes
+from viz.pages.corpus import token_classes
+from viz.pages.corpus.lines import needed
 from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 
 
-def show(translator: Translator, measured: measurements.Measured) -> str:
+@view(navigation.ALL_HEADS, question="What does each head do over many lines?")
+def all_heads() -> None:
     """Draw the scatter of all heads, then their table."""
-    lines = measured.lines
-    table = heads_table(lines, measurements.means_of(measured))
+    translator, lines = needed()
+    means = compute("means", head_means, lines)
+    table = compute("table", heads_table, lines, means)
     names = list(lines.head_values)
     with fields.controls_row("corpus-heads-controls"):
         draw = partial(fields.menu, width=190, format_func=measure_name)
@@ -35,7 +39,7 @@ def show(translator: Translator, measured: measurements.Measured) -> str:
             opened = head_picker.pick_head(translator, head_picker.link_parameters(*first))
     with st.container(key="corpus-scatter"):
         charts.draw_clickable(
-            head_scatter(table, x, y, color, opened),
+            figure("chart", head_scatter, table, x, y, color, opened),
             f"corpus-scatter-{opened.kind}-{opened.layer}-{opened.head}",
             lines.heads,
             f"{measure_name(y)} of every head against its {measure_name(x)}: the table below has "
@@ -59,7 +63,7 @@ def show(translator: Translator, measured: measurements.Measured) -> str:
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
     charts.table_downloads(table, "heads")
-    classes = token_classes.show(translator, measured)
+    token_classes.show(translator, lines)
     explanations.explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
         "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
@@ -69,14 +73,6 @@ def show(translator: Translator, measured: measurements.Measured) -> str:
             "§3.2.2", head_means, heads_table, permutation_p, holm, class_weights
         )
     )
-    return f"""
-        table = heads_table(lines, head_means(lines))
-        # Every head: {y} against {x}
-        figure = head_scatter(table, {x!r}, {y!r}, {color!r}, {tuple(opened)})
-        # Every measure of every head
-        result = table
-        {classes}
-    """
 
 
 def _table(table: pd.DataFrame, axes: list[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from transformer import HeadlightError, InputError, Translator, config, errors
+from transformer import HeadlightError, InputError, Translator, config
 from transformer.analysis.heads import head
 from transformer.checkpoints.domain import per_subword
 from transformer.corpus import result_file
@@ -19,18 +19,22 @@ from transformer.files.lines import decode_lines
 from viz.app import jobs, served
 from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
-from viz.app.cache.memory import memo, state_of_file
+from viz.app.cache.memory import state_of_file
+from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.links.navigation import OWN_LINES
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import NothingToDrawError
+from viz.app.view import Content, compute, controls, list_file
 from viz.draw.formatting import counted, format_number
 from viz.pages.corpus.measurements import (
     COMMAND,
     TOO_LARGE,
-    Measured,
     key_of,
     lines_of,
+    name_of,
     remember,
     remembered,
 )
@@ -59,39 +63,33 @@ class OwnLines:
     costs: bool  # whether the cost of each head is measured
 
 
-def choose(translator: Translator) -> str:
-    """Draw the choice between the examples and own lines; without examples there is none."""
-    if state_of_file(translator.folder / result_file.FILE) is None:
-        return OWN
-    return choose_one("Lines", (EXAMPLES, OWN), LINES)
-
-
-def show(translator: Translator, chosen: str) -> Measured | None:
-    """Draw what belongs to the chosen lines; return them, or None after saying why."""
+def needed() -> tuple[Translator, MeasuredLines]:
+    """Draw the choice of lines and their fields; return the model and the lines."""
+    translator = sentence_bar.needed_model().translator
+    path, lines = translator.folder / result_file.FILE, None
+    has_examples = state_of_file(path) is not None
+    with controls():
+        chosen = choose_one("Lines", (EXAMPLES, OWN), LINES) if has_examples else OWN
     if chosen == OWN:
-        if state_of_file(translator.folder / result_file.FILE) is None:
+        if not has_examples:
             st.text(f"This model has no measured examples: add your lines, or run {COMMAND}.")
-        return _own(translator)
-    try:
-        return _examples(translator)
-    except InputError as error:
-        say(error)
-        return None
+        lines = _own(translator)
+    else:
+        try:
+            lines = compute("lines", result_file.read_lines, path, translator)
+        except InputError as error:
+            say(error)
+    if lines is not None:
+        return translator, lines
+    explain(
+        "Each line is translated and measured once. The server keeps the numbers until it needs "
+        "the memory. Only someone who submits the same lines can see the results."
+        + sources("", measure_lines)
+    )
+    raise NothingToDrawError
 
 
-def _examples(translator: Translator) -> Measured:
-    path = translator.folder / result_file.FILE
-    key = key_of(identity(translator), state_of_file(path))
-
-    def read() -> MeasuredLines:
-        with errors.reading(path, InputError):
-            content = reading.read_bytes(path, result_file.MAX_BYTES)
-        return result_file.from_bytes(content, translator)
-
-    return Measured(key, memo(("measured lines", key), read))
-
-
-def _own(translator: Translator) -> Measured | None:
+def _own(translator: Translator) -> MeasuredLines | None:
     state, job = st.session_state, jobs.current(JOB)
     if job is not None and job.state == "done" and _PENDING in state:
         state[_OWN] = state.pop(_PENDING)
@@ -119,7 +117,10 @@ def _own(translator: Translator) -> Measured | None:
             )
         return None
     if lines is not None:
-        return Measured(own.key, lines)
+        file = Content(Path("headlight-corpus.safetensors"))  # as the page saves it
+        name, key = "lines", name_of(own.key)
+        list_file(name, lines, key, result_file.from_bytes, file, translator)
+        return lines
     if not is_busy:
         why, label = "The server no longer has this measurement.", "Measure again"
         if not is_same:
@@ -288,7 +289,7 @@ def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple
             (
                 lines.pairs[row].number,
                 f"The model is unsure: log P is {format_number(log_probs[row])} per subword before "
-                f"`</s>`, {usual}",
+                f"its end, {usual}",
             )
             for row in np.flatnonzero(np.less(log_probs, domain.least_log_prob))
         ]

@@ -1,18 +1,12 @@
 """Measured lines and the means of all heads over them, in the memo."""
 
-from collections.abc import Hashable
 from hashlib import sha256
-from typing import NamedTuple
 
 from transformer.analysis.heads.head import Head
-from transformer.corpus.measured import (
-    COST,
-    HeadMeans,
-    MeasuredLines,
-    head_means,
-)
+from transformer.corpus.measured import COST, MeasuredLines, head_means
 from transformer.errors import InputError
 from viz.app.cache import memory
+from viz.app.view import cached
 
 COMMAND = "headlight evaluate lines"
 
@@ -22,13 +16,6 @@ TOO_LARGE = (
 )
 
 
-class Measured(NamedTuple):
-    """Measured lines with their key in the memo."""
-
-    key: Hashable
-    lines: MeasuredLines
-
-
 def key_of(*parts: object) -> str:
     """Return the key of what was measured: a digest of the model, the lines and the options."""
     return sha256(repr(parts).encode(errors="replace")).hexdigest()
@@ -36,15 +23,15 @@ def key_of(*parts: object) -> str:
 
 def remember(key: str, lines: MeasuredLines) -> None:
     """Put measured lines and their means into the memo, from any thread."""
-    memory.memo(_name(key), lambda: lines)
+    memory.memo(name_of(key), lambda: lines)
     if remembered(key) is None:
         raise InputError(TOO_LARGE)
-    means_of(Measured(key, lines))
+    memory.memo((head_means, name_of(key)), lambda: head_means(lines))  # as a view computes them
 
 
 def remembered(key: str) -> MeasuredLines | None:
     """Return the lines of a key; None where the memo no longer has them."""
-    lines: MeasuredLines | None = memory.recall(_name(key))
+    lines: MeasuredLines | None = memory.recall(name_of(key))
     return lines
 
 
@@ -55,18 +42,14 @@ def lines_of(key: str) -> MeasuredLines:
     return lines
 
 
-def means_of(measured: Measured) -> HeadMeans:
-    """Return the means of all heads over the lines, computed once."""
-    return memory.memo(("head means", measured.key), lambda: head_means(measured.lines))
-
-
-def first_head(measured: Measured) -> Head:
+def first_head(lines: MeasuredLines) -> Head:
     """Return the head of cross-attention that a page opens on: the costliest, or the surest."""
-    lines, means = measured.lines, means_of(measured)
+    means = cached(head_means, lines)
     values = means.values[COST if COST in means.values else "confidence"].value
     cross = [column for column, head in enumerate(lines.heads) if head.kind == "cross"]
     return lines.heads[max(cross, key=lambda column: float(values[column]))]
 
 
-def _name(key: str) -> tuple[str, str]:
+def name_of(key: str) -> tuple[str, str]:
+    """Return the name of measured lines in the memo."""
     return "measured lines", key

@@ -2,21 +2,23 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from transformer import HeadlightError, Translator
+from transformer import HeadlightError
 from transformer.circuits import pairs, pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.files.reading import MIB
-from viz.app import jobs
 from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.app.view import Content, Offer, compute, compute_on_request, list_file, view
 from viz.draw.formatting import SEEN, counted, format_number, format_p
 from viz.draw.labels import named_head
 from viz.figures.heads import SIGNIFICANT
@@ -30,14 +32,16 @@ FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 EVERY_GROUP = "all"
 
 
-def show(translator: Translator) -> str:
-    """Draw the view; return the code of its tables and plots."""
+@view(navigation.PAIRS, question="Which heads tell two sentences apart?")
+def minimal_pairs() -> None:
+    """Draw what each head carries of the difference between two sentences."""
+    translator = sentence_bar.needed_model().translator
     with controls_row("corpus-pairs-controls"):
         which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
-    code, given, stored = "", None, None
+    given, stored = None, None
     language, model = translator.languages.source, identity(translator)
     language = language if language in BUNDLED_PAIRS else "English"
-    bundled = f"BUNDLED_PAIRS[{language!r}]", BUNDLED_PAIRS[language].read_bytes()
+    bundled = BUNDLED_PAIRS[language], BUNDLED_PAIRS[language].read_bytes()
     try:
         path, content = _own() if which == OWN else bundled
         given = None if content is None else tuple(pairs.read_pairs(content))
@@ -46,29 +50,14 @@ def show(translator: Translator) -> str:
     except HeadlightError as error:
         problems.say(error)
     if given is not None:
-        key = "minimal pairs", model, given
+        list_file("pairs", given, given, pairs.read_pairs, Content(path))
+        count, known = counted(len(given), "pair"), None
         if stored is not None and stored.pairs == given:
-            memory.memo(key, lambda: stored)
-        count = counted(len(given), "pair")
-        measured: MeasuredPairs | None = jobs.get_or_offer(
-            JOB,
-            key,
-            f"Patching {count}",
-            translator.folder,
-            lambda model, report: pairs.measure_pairs(model, given, report),
-            f"Patch every head on {count}",
-        )
+            known = stored
+        offer = Offer(JOB, f"Patching {count}", f"Patch every head on {count}", known=known)
+        measured = compute_on_request("measured", offer, pairs.measure_pairs, translator, given)
         if measured is not None:
-            code = f"""
-                pairs = read_pairs({path}.read_bytes())
-                measured = measure_pairs(translator, pairs).in_group({_draw(measured, key)!r})
-                # Log-odds lost with each head patched
-                result = effects_table(measured.patched)
-                # Log-odds lost by layer and position
-                result = effects_table(measured.patched, Site)
-                # Pairs
-                result = pairs_table(measured)
-            """
+            _draw(measured)
     explanations.explain(
         "Two sentences differ in one thing, and so do their translations. The page replaces the "
         "output of one head on the first sentence by that on the second, and measures how much "
@@ -78,11 +67,10 @@ def show(translator: Translator) -> str:
         "from both ends. Each head is patched alone: several can carry the same thing."
         + explanations.sources("", pairs.patch_pairs, pairs.encode_pair, permutation_p, holm)
     )
-    return code
 
 
-def _own() -> tuple[str, bytes | None]:
-    """Draw the field of a file; return the code of its path, and its content if there is one."""
+def _own() -> tuple[Path, bytes | None]:
+    """Draw the field of a file; return its path, and its content if there is one."""
     st.text(
         f"A line for each pair, at most {pairs.MAX_PAIRS:,}: first sentence, second sentence, a "
         f"word of the first translation, the word in its place in the second, and a group if you "
@@ -93,11 +81,11 @@ def _own() -> tuple[str, bytes | None]:
         release_file(FILE)
         st.session_state[OPENED] = file
     name, content = st.session_state.get(OPENED, ("", None))
-    return f"Path({name!r})", content
+    return Path(name), content
 
 
-def _draw(measured: MeasuredPairs, key: Hashable) -> str:
-    """Draw the pairs of the group that the user chooses; return the group."""
+def _draw(measured: MeasuredPairs) -> None:
+    """Draw the pairs of the group that the user chooses."""
     sizes = Counter(pair.group for pair in measured.pairs if pair.group)
     groups = [group for group, size in sizes.items() if size > 1]
     group = ""
@@ -108,8 +96,8 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
                 every = f"({every})"
             chosen = menu("Group", [every, *groups], GROUP, width=160)
             group = "" if chosen == every else chosen
-    shown = measured.in_group(group)
-    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
+    shown = compute("shown", measured.in_group, group)
+    table = compute("effects", pairs.effects_table, shown.patched)
     best = table.iloc[int(table[LOST].argmax())]
     head = named_head(best["kind"], best["layer"] - 1, best["head"] - 1)
     whole = float(shown.patched.whole.mean())
@@ -141,19 +129,15 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         f"control (Holm). The tooltips have the 95 % bootstrap intervals over the pairs."
     )
     head_grids.table(table, LOST, "heads-of-pairs")
-    stream = memory.memo(
-        ("stream", key, group), lambda: pairs.effects_table(shown.patched, pairs.Site)
-    )
-    _draw_stream(stream, whole)
+    _draw_stream(compute("stream", pairs.effects_table, shown.patched, pairs.Site), whole)
     st.subheader("Pairs", anchor=False)
-    listed = pairs.pairs_table(shown)
+    listed = compute("table", pairs.pairs_table, shown)
     config = {LOST: st.column_config.NumberColumn(format="%.2f")}
     st.dataframe(listed, hide_index=True, height=320, column_config=config, key="pairs-table")
     charts.table_downloads(listed, "minimal-pairs")
     if measured.left_out:
         st.text(f"Left out: {counted(len(measured.left_out), 'pair')}.")
         problems.say_of_lines(measured.left_out, "Pair")
-    return group
 
 
 def _draw_stream(table: pd.DataFrame, whole: float) -> None:

@@ -1,6 +1,6 @@
 """The view “Remove heads”: what the removal of any heads costs over all lines, never why."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.corpus import comparison, resampling
-from transformer.corpus.measured import COST, MeasuredLines
+from transformer.corpus.measured import COST, HeadMeans, MeasuredLines, head_means
 from transformer.corpus.removal import (
     CHANGE,
     LinesWithout,
@@ -21,16 +21,15 @@ from transformer.corpus.removal import (
     lines_without,
     summarise_removal,
 )
-from viz.app import jobs
-from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row, menu, whole_number
 from viz.app.links import address, navigation
-from viz.app.sentence import python_code
+from viz.app.view import Offer, cached, compute, compute_on_request, figure, view
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures import changes
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.lines import needed
+from viz.pages.corpus.measurements import first_head
 from viz.pages.corpus.search import lines_table
 
 JOB = "corpus-removal"
@@ -48,11 +47,11 @@ class TriedSet(NamedTuple):
     control_p: float
 
 
-def show(translator: Translator, measured: Measured) -> str:
-    """Draw the view of lines that the model measured."""
-    key, lines = measured
-    heads = _choose_heads(translator, measured)
-    result_key = "lines without heads", key, heads
+@view(navigation.REMOVE_HEADS, question="What changes on these lines without some heads?")
+def remove_heads() -> None:
+    """Draw what changes on the lines without some heads."""
+    translator, lines = needed()
+    heads = _choose_heads(translator, lines, cached(head_means, lines))
     without: LinesWithout | None = None
     if not heads:
         st.text("Choose one head, or the first few by a measure.")
@@ -60,19 +59,18 @@ def show(translator: Translator, measured: Measured) -> str:
         removed = format_removals([Removal(*head) for head in heads])
         choices = {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed}
         navigation.link("roles", "Remove these heads from your sentence", choices)
-        without = jobs.get_or_offer(
+        offer = Offer(
             JOB,
-            result_key,
             f"Removing {counted(len(heads), 'head')}",
-            translator.folder,
-            lambda model, report: lines_without(model, lines, heads, progress=report),
             "Remove on these lines",
             start_now=st.session_state.pop(_PRESSED, False),
         )
+        without = compute_on_request("without", offer, lines_without, translator, lines, heads)
     if without is not None:
-        summary = memory.memo(("summary", *result_key), lambda: summarise_removal(lines, without))
-        _draw(lines, without, summary, result_key)
+        summary = compute("summary", summarise_removal, lines, without)
+        _draw(lines, without, summary)
         # the sets that this session has tried on these lines
+        key = lines.checksum, hash(lines.pairs)
         tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
         change = float(summary.change.value)
         tried[heads] = TriedSet(heads, change, summary.p, summary.control_p)
@@ -88,28 +86,6 @@ def show(translator: Translator, measured: Measured) -> str:
         "heads, never why the model decided: other heads can take over."
         + explanations.sources("§3.2.2", lines_without, resampling.permutation_p, resampling.holm)
     )
-    return "" if without is None else _code(heads, lines)
-
-
-def _code(heads: Sequence[Head], lines: MeasuredLines) -> str:
-    quality = """
-        # BLEU and chrF2
-        rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
-        before, references = zip(*((lines.pairs[n].target, lines.pairs[n].reference) for n in rows))
-        result = quality_changes(before, [without.translations[row] for row in rows], references)
-    """
-    return f"""
-        without = lines_without(translator, lines, [{", ".join(map(python_code.head_code, heads))}])
-        summary = summarise_removal(lines, without)
-        # Change line by line
-        figure = lines_chart(without.changes / lines.subwords, float(summary.change.value))
-        # Compared with random heads of the same kinds
-        figure = controls_chart(summary.change, summary.control_changes)
-        # Words dropped and added
-        result = summary.lost, summary.won
-        # Lines that change most
-        result = changes_table(lines, without)
-    {quality if any(pair.reference for pair in lines.pairs) else ""}"""
 
 
 _PRESSED = "corpus.removal_pressed"
@@ -130,9 +106,10 @@ def open_removal(head: Head) -> None:
     address.choose(navigation.REMOVED, text)
 
 
-def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...]:
+def _choose_heads(
+    translator: Translator, lines: MeasuredLines, head_means: HeadMeans
+) -> tuple[Head, ...]:
     """Draw the menus and the field; return the heads by kind, layer and number."""
-    lines = measured.lines
     single, ranked = (controls_row(f"corpus-{name}-controls") for name in ("add", "rank"))
     field = st.container()
     with field:
@@ -143,7 +120,7 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
         st.text("On many lines, zeros replace every removed head's output, whatever you write.")
     heads = [removal.place for removal in removals]
     with single:
-        head = head_picker.pick_head(translator, head_picker.link_parameters(*first_head(measured)))
+        head = head_picker.pick_head(translator, head_picker.link_parameters(*first_head(lines)))
         text = format_removals(toggled([Removal(*place) for place in heads], head, "zero"))
         label = "Keep this head" if head in heads else "Remove this head"
         st.button(label, key="removal-add", on_click=_press, args=(text,))
@@ -153,7 +130,7 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
         measures = sorted(lines.head_values, key=lambda name: name != COST)
         measure = menu("mean", measures, "remove_by", width=220, format_func=measure_name)
         kind = menu("among", [ALL_KINDS, *KINDS_BY_NAME], "remove_kind", width=210)
-        means = means_of(measured).values[measure].value
+        means = head_means.values[measure].value
         ranks = np.argsort(-means if order == "largest" else means, kind="stable")
         first = [Removal(*lines.heads[n]) for n in ranks if not np.isnan(means[n])
                  and kind in (ALL_KINDS, SCREEN_NAMES[lines.heads[n].kind])][:count]  # fmt: skip
@@ -162,32 +139,28 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
     return tuple(sorted(heads, key=lines.heads.index))
 
 
-def _draw(
-    lines: MeasuredLines, without: LinesWithout, summary: RemovalSummary, key: Hashable
-) -> None:
+def _draw(lines: MeasuredLines, without: LinesWithout, summary: RemovalSummary) -> None:
     for sentence in summary_sentences(summary, len(without.heads)):
         st.text(sentence)
-    per_subword = without.changes / lines.subwords
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Change line by line", anchor=False)
         charts.altair_chart(
-            changes.lines_chart(per_subword, float(summary.change.value)),
+            figure("by_line", changes.lines_chart, summary.changes, float(summary.change.value)),
             key="removal-lines",
             alt="How many lines change by how much in log p per subword.",
         )
     with right:
         st.subheader("Compared with random heads of the same kinds", anchor=False)
         if len(summary.control_changes):
-            value, low, high = map(float, summary.change)
             charts.altair_chart(
-                changes.controls_chart((value, low, high), summary.control_changes),
+                figure("controls", changes.controls_chart, summary.change, summary.control_changes),
                 key="removal-controls",
                 alt="The mean change without these heads, and without as many random ones.",
             )
         else:
             st.text("There are no other heads of these kinds to compare with.")
-        _quality(lines, without, key)
+        _quality(lines, without)
     words = {"Words dropped": summary.lost, "Words added": summary.won}
     for column, (title, counts) in zip(st.columns(2, gap="medium"), words.items(), strict=True):
         with column:
@@ -196,7 +169,7 @@ def _draw(
             frame = pd.DataFrame(counts[:MAX_WORDS], columns=["word", "times"])
             st.table(frame, border="horizontal", hide_index=True)
     st.subheader("Lines that change most", anchor=False)
-    table = changes_table(lines, without)
+    table = compute("table", changes_table, lines, without)
     lines_table(
         table.head(MAX_LINES), table, "lines-without-heads", "Lines, the largest change first"
     )
@@ -218,24 +191,16 @@ def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
     return sentences if len(controls) else sentences[:2]
 
 
-def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:
-    rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
-    if not rows:
+def _quality(lines: MeasuredLines, without: LinesWithout) -> None:
+    if not (references := sum(bool(pair.reference) for pair in lines.pairs)):
         st.caption("Add reference translations to see BLEU and chrF2 here.")
         return
-    scores = memory.memo(
-        ("quality", key),
-        lambda: comparison.quality_changes(
-            [lines.pairs[row].target for row in rows],
-            [without.translations[row] for row in rows],
-            [lines.pairs[row].reference for row in rows],
-        ),
-    )
+    scores = compute("quality", comparison.quality_without, lines, without)
     cell = "{0.value:.1f} ({0.low:.1f} to {0.high:.1f})".format
     texts = {x: (cell(s.before), cell(s.after), format_p(s.p)) for x, s in scores.items()}
     frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
     st.table(frame, border="horizontal")
-    st.caption(f"On {counted(len(rows), 'line')} with a reference; paired bootstrap.")
+    st.caption(f"On {counted(references, 'line')} with a reference; paired bootstrap.")
 
 
 def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import InputError, Translator
 from transformer.analysis.heads.head import Head
-from transformer.arrays import Floats, Ints
+from transformer.arrays import AnyFloats, Ints
 from transformer.corpus import measuring
 from transformer.corpus.measured import (
     COST,
@@ -23,13 +23,14 @@ from transformer.corpus.measured import (
     sentences_table,
 )
 from transformer.corpus.search import LinePatterns, matching_rows
-from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.links import navigation
 from viz.app.sentence import search_request
-from viz.app.sentence.python_code import head_code
+from viz.app.view import compute, list_result, part, view
 from viz.draw import formatting, labels
-from viz.pages.corpus.measurements import Measured, first_head
+from viz.pages.corpus.lines import needed
+from viz.pages.corpus.measurements import first_head
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
 """Names in the URL, but for the menu of presets, which sets the first two."""
@@ -52,22 +53,21 @@ PRESETS: dict[str, tuple[str, str]] = {
 """Measure and order by what the user looks for."""
 
 
-def show(translator: Translator, measured: Measured) -> str:
-    """Draw the view of lines that the model measured."""
-    key, lines = measured
-    name, ascending, head = _choose_order(translator, measured)
+@view(navigation.SEARCH, question="Which lines stand out by a measure?")
+def search() -> None:
+    """Draw the lines that match, sorted by a measure."""
+    translator, lines = needed()
+    name, ascending, head = _choose_order(translator, lines)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
     title = labels.measure_name(measure)
     if head is None:
-        values, shown = lines.sentence_values[measure], f"lines.sentence_values[{measure!r}]"
+        values = part("values", lines.sentence_values, measure)
     else:
-        values = lines.values_of(head, measure).astype(np.float64)
-        title, shown = f"{title}, {head.title}", f"lines.values_of({head_code(head)}, {measure!r})"
+        values, title = lines.values_of(head, measure), f"{title}, {head.title}"
+        list_result("values", values, lines.values_of, head, measure)
     try:
-        rows = memory.memo(
-            ("matching rows", key, patterns), lambda: matching_rows(translator, lines, patterns)
-        )
+        rows = compute("rows", matching_rows, translator, lines, patterns)
     except InputError as error:
         problems.say(error)
     else:
@@ -78,24 +78,19 @@ def show(translator: Translator, measured: Measured) -> str:
             if len(rows) == len(lines):
                 count = formatting.counted(len(rows), "line")
             st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
-            _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
+            _draw(
+                compute("table", matching_table, lines, rows, title, values, ascending=ascending),
+                title,
+            )
     description = labels.capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
     explanations.explain(
         f"{description}. Shares of the source: {explanations.SOURCE_SHARE_LIMITS}"
         + explanations.sources("", measuring.sentence_measures, matching_rows)
     )
-    return f"""
-        # Lines by {measure}
-        patterns = LinePatterns{tuple(patterns)}
-        table = sentences_table(lines).assign(values={shown})
-        table = table.iloc[matching_rows(translator, lines, patterns)]
-        result = table.sort_values("values", ascending={ascending}, kind="stable")
-    """
 
 
-def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool, Head | None]:
+def _choose_order(translator: Translator, lines: MeasuredLines) -> tuple[str, bool, Head | None]:
     """Draw the menus; return the measure, whether the smallest come first, and its head."""
-    lines = measured.lines
     measures = [
         *(n for n in SENTENCE_MEASURES if not np.isnan(lines.sentence_values[n]).all()),
         *(f"{HEAD}{n}" for n in HEAD_MEASURES if n in lines.head_values),
@@ -119,7 +114,7 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
     head = None
     if name.startswith(HEAD):
         with fields.controls_row():
-            head = pick_head(translator, link_parameters(*first_head(measured)))
+            head = pick_head(translator, link_parameters(*first_head(lines)))
     return name, order == ASCENDING, head
 
 
@@ -143,12 +138,12 @@ def matching_table(
     lines: MeasuredLines,
     rows: Ints,
     title: str,
-    values: Floats,
+    values: AnyFloats,
     *,
     ascending: bool,
 ) -> pd.DataFrame:
     """Return the rows with all measures of their sentences, sorted by the values under a title."""
-    table = sentences_table(lines).assign(**{title: values}).iloc[rows]
+    table = sentences_table(lines).assign(**{title: values.astype(float)}).iloc[rows]
     return table.sort_values(title, ascending=ascending, kind="stable", ignore_index=True)
 
 

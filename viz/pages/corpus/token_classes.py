@@ -4,43 +4,34 @@ import pandas as pd
 import streamlit as st
 
 from transformer import KINDS, Translator
+from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.token_classes import EVEN, RULE, class_weights
-from viz.app import jobs
 from viz.app.chrome import charts
 from viz.app.chrome.explanations import as_markdown
+from viz.app.view import Offer, compute_on_request, figure
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens
 from viz.figures.changes import classes_chart
-from viz.pages.corpus.measurements import Measured
 
 MAX_NAMED = 20  # function words that are named
 
 
-def show(translator: Translator, measured: Measured) -> str:
-    """Draw each kind's layers, computed when the user asks; return their code."""
+def show(translator: Translator, lines: MeasuredLines) -> None:
+    """Draw each kind's layers, computed when the user asks."""
     st.subheader("Special tokens, punctuation or words?", anchor=False)
-    weights = jobs.get_or_offer(
-        "corpus-classes",
-        ("class weights", measured.key),
-        "Summing attention by class of token",
-        translator.folder,
-        lambda model, report: class_weights(model, measured.lines, progress=report),
-        f"Sum attention by class of token over {counted(len(measured.lines), 'line')}",
-    )
+    title, label = "Summing attention by class of token", "Sum attention by class of token over "
+    offer = Offer("corpus-classes", title, label + counted(len(lines), "line"))
+    weights = compute_on_request("weights", offer, class_weights, translator, lines)
     if weights is None:
-        return ""
-    code = ""
+        return
     for kind, column in zip(KINDS, st.columns(len(KINDS), gap="medium"), strict=True):
         table = weights.table[weights.table["kind"] == kind]
         name = capitalised(SCREEN_NAMES[kind])
         alt = f"{name}: share of attention of each class of token, by layer."
         with column:
-            charts.altair_chart(classes_chart(table), key=f"corpus-classes-{kind}", alt=alt)
+            chart = figure(f"{kind}_classes", classes_chart, weights.table, kind)
+            charts.altair_chart(chart, key=f"corpus-classes-{kind}", alt=alt)
             st.caption(f"{name}: {classes_text(table)}")
-        code += f"""
-        # {name}: attention by class of token
-        table = class_weights(translator, lines).table
-        figure = classes_chart(table[table["kind"] == {kind!r}])"""
     words = display_tokens(weights.function_words)
     more = f"; {len(words) - MAX_NAMED} more" if len(words) > MAX_NAMED else ""
     text = (
@@ -50,7 +41,6 @@ def show(translator: Translator, measured: Measured) -> str:
     )
     st.caption(as_markdown(text))
     charts.table_downloads(weights.table, "token-classes")
-    return code
 
 
 def classes_text(table: pd.DataFrame) -> str:

@@ -4,13 +4,12 @@ from functools import partial
 
 import streamlit as st
 
-from transformer.analysis import edited as edited_analysis
 from transformer.analysis.heads import measures
 from transformer.analysis.teacher_forcing import log_probs
 from transformer.paper import costs, multi_head
+from viz.app import edited_translation
 from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
-from viz.app.sentence import edited_translation, python_code, sentence_bar
 from viz.app.view import compute, controls, list_result, part, view
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
@@ -68,12 +67,7 @@ def one_head() -> None:
         )
         where = "all layers" if every else f"layer {layer + 1}"
         name = f"averaged heads in {where} of the {SCREEN_NAMES[kind]}"
-        edited = edited_translation.show(translator, bar.translation, edits, name)
-        if edited is not None:
-            search = python_code.search_arguments(sentence_bar.settings())
-            result = edited.text, edited.log_prob
-            translate = edited_analysis.edited_translation
-            list_result("translation", result, translate, translator, trace, edits, **search)
+        edited_translation.show(bar, edits, name)
     own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
     single = compute("single", multi_head.one_head, config)
     parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION

@@ -1,5 +1,6 @@
 """The Heads page and all its parts."""
 
-from viz.pages.heads.page import show
+from viz.pages.heads.page import PAGE
 
-__all__ = ["show"]
+show = PAGE.show
+__all__ = ["PAGE", "show"]

@@ -11,10 +11,10 @@ from transformer.analysis.heads import measures
 from transformer.analysis.lenses import AnyLens, alti, decomposition, gradient, lens_trace
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
-from viz.app import jobs
 from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import worth_seeing
+from viz.app.view import Job, compute_in_job
 from viz.draw import attention_map, head_grid, heads_view, labels
 from viz.draw.caption import ALL_HEADS, LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME, tells_heads
 
@@ -104,18 +104,13 @@ _AT_ONCE: Mapping[AnyLens, int] = {"value_zeroing": 48}
 
 
 def through_lens(
-    name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
+    lens: AnyLens, trace: AttentionTrace, translator: Translator, *, name: str = "seen"
 ) -> AttentionTrace:
-    """Compute a trace through a lens, cached, by its own model or that of the sentence bar."""
-    if name == "weights":
+    """Compute a trace through a lens by its model; the code calls it by the name."""
+    if lens == "weights":
         return trace
-    model = translator or sentence_bar.drawn_from().translator
-    seen: AttentionTrace = jobs.computed(
-        model, trace, ("lens", name), f"Lens {LENS_NAMES[name]}",
-        lambda model, report: lens_trace(name, model, trace, progress=report),
-        at_once=_AT_ONCE.get(name, 200),
-    )  # fmt: skip
-    return seen
+    job = Job(f"Lens {LENS_NAMES[lens]}", _AT_ONCE.get(lens, 200))
+    return compute_in_job(name, job, lens_trace, lens, translator, trace)
 
 
 def explanation(name: AnyLens) -> str:

@@ -1,4 +1,4 @@
-"""Downloads of the Heads page: CSV, NPZ, an HTML report; and Python for its numbers."""
+"""Downloads of the Heads page: CSV, NPZ, an HTML report."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,20 +15,22 @@ from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
 from transformer.text.languages import Languages
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.caption import Origin, tells_heads, title_end
-from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
 from viz.figures.heads import head_map
-from viz.pages.heads.controls import OTHER_MODEL
 from viz.report import report
 from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
 
-def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
+def download_menu(
+    bar: BarTranslation, trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions
+) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
     origin, link, lens, sinks = sentence_bar.origin_of(trace), _link(), options.lens, options.sinks
-    notices = sentence_bar.drawn_from().translation.notices
+    notices = bar.translation.notices
 
     def page() -> bytes:
         noted = replace(trace, notes=(*trace.notes, *notices))
@@ -113,71 +115,3 @@ def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
         with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
             np.lib.format.write_array(file, np.array(lens), allow_pickle=False)
         return path.read_bytes()
-
-
-def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | None) -> list[str]:
-    """Return the code of the grid with its ribbons, of the open map and of a second one."""
-    kind = view.kind
-    names = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
-    values = {name: (getattr(options, name), getattr(ExplorerOptions(), name)) for name in names}
-    changed = "".join(f", {name}={x!r}" for name, (x, usual) in values.items() if x != usual)
-    changed += "" if options.lens == "weights" else ", translator=translator"
-    parts = [_map_code(view)]
-    blocks = f"""
-        # All heads, the open map and its ribbons
-        selected = {(kind, options.layer, options.head)}
-        figure = explore(trace, selected=selected{changed})
-        # {view.opened.title}
-        figure = head_map(weights, *labels, kind={kind!r}, languages=trace.languages)
-    """
-    if second is None:
-        sinks = "" if options.sinks else ", sinks=are_sinks(labels[1], axes.special)"
-        numbers = f"""
-            # Entropy, largest weight, offset
-            result = summarise(weights, causal={view.cropped[kind].axes.is_causal(kind)}{sinks})
-        """
-        roles = f"# Words under the maps\nresult = head_roles(in_shares(axes), {kind!r})"
-        return [*parts, blocks, numbers, "" if options.step is not None else roles]
-    parts += [_second_trace(second), _map_code(second, "second_"), blocks]
-    parts.append(f"""
-        # {second.opened.title}, beside it
-        figure = head_map(second_weights, *second_labels, kind={kind!r})
-    """)
-    if view.opened.labels == second.opened.labels:
-        parts.append("# First minus second\nresult = weights - second_weights")
-        if view.options.lens != second.options.lens:
-            parts.append(f"""
-                # Where the two lenses disagree most
-                result = head_distances(axes, second_axes, {kind!r})
-            """)
-    return parts
-
-
-def _map_code(view: HeadsView, prefix: str = "") -> str:
-    options, kind, shown = view.options, view.kind, f"{prefix}trace"
-    if options.lens != "weights":
-        shown = f"lenses.lens_trace({options.lens!r}, {prefix}translator, {shown})"
-    if not options.sinks:
-        shown = f"without_sinks({shown}, {kind!r})"
-    weights = python_code.mean_code(f"{prefix}axes.weights", options.layer, options.head)
-    labels = f"{prefix}axes.labels"
-    if options.step is not None and kind != "encoder_self":
-        rows = f":{options.step + 1}"
-        columns = rows if kind == "decoder_self" else ":"
-        weights += f"[{rows}, {columns}]"
-        labels = f"axes.labels.queries[{rows}], axes.labels.keys[{columns}]"
-    axes = f"{'by_words' if options.words else 'by_pieces'}({shown}, {kind!r})"
-    return f"""
-        {prefix}axes = {axes}
-        {prefix}weights = {weights}
-        {prefix}labels = {labels}
-    """
-
-
-def _second_trace(second: HeadsView) -> str:
-    subject, model, trace = st.session_state["with"], "translator", "trace"
-    if subject == "another model":
-        model = python_code.load_call(st.session_state[OTHER_MODEL])
-    if subject in ("another model", "another sentence"):
-        trace = python_code.trace_call(second.trace).replace("translator", "second_translator", 1)
-    return f"second_translator = {model}\nsecond_trace = {trace}"

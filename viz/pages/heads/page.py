@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import streamlit as st
@@ -35,29 +35,35 @@ from viz.app.sentence import (
     source_box,
     worth_seeing,
 )
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import Page, compute, list_call, list_result, name_model, view
+from viz.draw import open_head
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.heads_view import ExplorerOptions, HeadsView, roles_of
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import mean, short_name
+from viz.figures.heads import head_map
+from viz.notebook import explore
 from viz.pages.heads import controls, downloads
 
 
-def show() -> None:
-    """Draw the page for the sentence in the bar."""
-    if (bar := sentence_bar.traced()) is not None:
-        show_trace(bar.trace)
+@view(needs_sentence=True)
+def all_heads() -> None:
+    """Draw all heads for the sentence in the bar."""
+    bar = sentence_bar.needed()
+    show_trace(bar, bar.trace)
 
 
-def show_trace(trace: AttentionTrace) -> None:
-    """Draw the page for a trace."""
+def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
+    """Draw all heads for a trace."""
     options, mode = controls.draw(fields.controls_row("heads-controls"), trace)
     if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:
-        view, second = view_of(trace, options), None
+        view, second = view_of(bar, trace, options), None
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
         shown = view.options
@@ -67,34 +73,75 @@ def show_trace(trace: AttentionTrace) -> None:
                 _grid(view, "heads-map")
             with picture:
                 st.caption(_lead(shown, trace))
-                shown = show_open(view)
-                downloads.download_menu(view.trace, view.opened, shown)
+                shown = show_open(bar, view)
+                downloads.download_menu(bar, view.trace, view.opened, shown)
         elif mode == "compare":
             st.caption(_lead(shown, trace))
-            second = show_compared(trace, view)
+            second = show_compared(bar, trace, view)
             _grid(view, "heads-first")
             compared = replace(shown, compared=second)
-            downloads.download_menu(view.trace, view.opened, compared)
+            downloads.download_menu(bar, view.trace, view.opened, compared)
         else:
-            player.show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
-            downloads.download_menu(view.trace, view.opened, shown)
-        _explain(view, second)
-        python_code.show_code(*downloads.code_parts(view, shown, second))
+            player.show_player(bar, view.trace, opened=view.selected)
+            downloads.download_menu(bar, view.trace, view.opened, shown)
+        _explain(bar, view, second)
+        _list_calls(bar, trace, view, shown, second)
         if not options.sinks:
             with line:
-                _show_left_out(trace, view, options)
+                _show_left_out(bar, trace, view, options)
     except HeadlightError as error:
         problems.say(error)
 
 
 def view_of(
-    trace: AttentionTrace, options: ExplorerOptions, translator: Translator | None = None
+    bar: BarTranslation,
+    trace: AttentionTrace,
+    options: ExplorerOptions,
+    translator: Translator | None = None,
+    prefix: str = "",
 ) -> HeadsView:
-    """Return the view of a trace through a lens, by its own model or that of the sentence bar."""
-    translator = translator or sentence_bar.drawn_from().translator
-    seen = controls.through_lens(options.lens, trace, translator)
+    """Return the view of a trace through a lens, by its own model or that of the sentence bar.
+
+    In the code, the names of its parts begin with the prefix.
+    """
+    translator = translator or bar.translator
+    seen = controls.through_lens(options.lens, trace, translator, name=f"{prefix}seen")
     origin = Origin.from_translator(translator, trace.source, trace.target)
-    return HeadsView(seen, options, origin, partial(memo_per_trace, seen))
+    drawn = HeadsView(seen, options, origin, partial(memo_per_trace, seen))
+    kind, layer, head = drawn.kind, drawn.options.layer, drawn.options.head
+    choices: dict[str, Any] = {name: getattr(options, name) for name in _OF_HEADS}
+    heads = drawn.heads[kind]
+    list_result(f"{prefix}heads", heads, open_head.heads_of_kind, seen, kind, **choices)
+    list_result(f"{prefix}opened", drawn.opened, open_head.open_map, heads, layer, head)
+    return drawn
+
+
+_OF_HEADS = ("words", "special", "lens", "sinks")
+_OF_EXPLORER = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
+
+
+def _list_calls(
+    bar: BarTranslation,
+    trace: AttentionTrace,
+    view: HeadsView,
+    shown: ExplorerOptions,
+    second: HeadsView | None,
+) -> None:
+    """List the calls that draw the same in a notebook."""
+    kind, heads, usual = view.kind, view.heads[view.kind], ExplorerOptions()
+    changed: dict[str, Any] = {
+        name: value
+        for name in _OF_EXPLORER
+        if (value := getattr(shown, name)) != getattr(usual, name)
+    }
+    if shown.lens != "weights":
+        changed["translator"] = bar.translator
+    list_call(explore, trace, selected=(kind, shown.layer, shown.head), **changed)
+    if second is None:
+        list_call(roles_of, heads.whole, kind, shown.lens)
+    for drawn in filter(None, (view, second)):
+        opened, languages = drawn.opened, drawn.trace.languages
+        list_call(head_map, opened.weights, *opened.labels, kind=kind, languages=languages)
 
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
@@ -114,18 +161,21 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     return text
 
 
-def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOptions) -> None:
+def _show_left_out(
+    bar: BarTranslation, trace: AttentionTrace, view: HeadsView, options: ExplorerOptions
+) -> None:
     """Draw how much the maps leave out, and how much that is by norms, which a button shows."""
     text = left_out(view.trace, view.kind, options)
     weighed = options.lens == "weights" and sinks.sink_tokens(trace, view.kind)
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
     if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
-        shares = shares_left_out(controls.through_lens("norm", trace), view.kind, options)
+        norms = controls.through_lens("norm", trace, bar.translator, name="norms")
+        shares = shares_left_out(norms, view.kind, options)
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
     st.caption(explanations.as_markdown(text), width="content")
     if weighed:
-        norms = {controls.LENS: LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: False}
-        see = partial(st.session_state.update, norms)
+        lens = {controls.LENS: LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: False}
+        see = partial(st.session_state.update, lens)
         st.button("See the lens norms", key="see-norms", on_click=see, type="tertiary")
 
 
@@ -139,7 +189,7 @@ def _grid(view: HeadsView, opens: str) -> None:
     mounts.mount_grid("grid", data, view.parts, selected=view.selected, on_pick=choose)
 
 
-def _explain(view: HeadsView, second: HeadsView | None) -> None:
+def _explain(bar: BarTranslation, view: HeadsView, second: HeadsView | None) -> None:
     lens, shown = view.options.lens, view.shown
     kinds = f"of {' and '.join(KIND_TITLES[kind] for kind in shown.kinds)}"
     if len(shown.kinds) == len(SCREEN_NAMES):
@@ -162,24 +212,20 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
         text += explanations.sources("", sinks.without_sinks)
     if tells_heads(lens) and view.options.layer is not None:  # not the mean of all layers
-        text += f"\n\n{describe_subspaces(view.trace, view.selected)}"
+        text += f"\n\n{describe_subspaces(bar.translator, view.trace, view.selected)}"
         text += explanations.sources("§3.2.2", subspaces.subspace_overlaps)
     explanations.explain(text)
 
 
-def describe_subspaces(trace: AttentionTrace, head: Head) -> str:
+def describe_subspaces(translator: Translator, trace: AttentionTrace, head: Head) -> str:
     """Say what the heads of one layer share: subspaces of the residual stream, and positions."""
-    model = sentence_bar.drawn_from().translator.model
+    model = translator.model
     stack = model.config.stack(head.kind)
     where = f"layer {head.layer + 1} of {KIND_TITLES[head.kind]}"
     if stack.h == 1:
         return f"{capitalised(where)} has one head: there is nothing to compare."
     pairs = np.triu_indices(stack.h, 1)
-    overlaps = memo_per_trace(
-        trace,
-        ("subspaces", head.kind, head.layer),
-        lambda: subspaces.subspace_overlaps(model, head.kind, head.layer),
-    )
+    overlaps = compute("overlaps", subspaces.subspace_overlaps, model, head.kind, head.layer)
     q, k, v, o = (per_cent(float(overlap[pairs].mean())) for overlap in overlaps.values())
     chance = {subspaces.random_overlap(d, stack.d_model) for d in (stack.d_k, stack.d_v)}
     weights = trace.weights(head.kind)[head.layer]
@@ -194,7 +240,7 @@ def describe_subspaces(trace: AttentionTrace, head: Head) -> str:
     )
 
 
-def show_open(view: HeadsView) -> ExplorerOptions:
+def show_open(bar: BarTranslation, view: HeadsView) -> ExplorerOptions:
     """Draw the open map and its ribbons; return the options that show the same ribbons."""
     options = view.options
     mounts.mount_map("heads-map", view.opened.labels, view.open_map)
@@ -208,8 +254,7 @@ def show_open(view: HeadsView) -> ExplorerOptions:
         navigation.link("roles", "Remove this head and see what changes", removal_url)
         navigation.link("roles", "See what this head does", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
-    translator = sentence_bar.drawn_from().translator
-    rows = head_picker.pick_row(translator, disabled=view.kind == "encoder_self")
+    rows = head_picker.pick_row(bar.translator, disabled=view.kind == "encoder_self")
     over = tuple(_overlaid(view))
     mounts.mount("heads-ribbons", view.ribbons(over, rows))
     return replace(options, rows=rows, over=over)
@@ -233,10 +278,15 @@ def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
     return [named[name] for name in others if named[name] != tuple(opened)]
 
 
-def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
+def show_compared(bar: BarTranslation, trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     """Draw the open map of a trace, a second one and their difference; return the second's view."""
-    if (other := second_view(trace, view.options)) is None:
+    if (other := second_view(bar, trace, view.options)) is None:
         return None
+    if view.opened.labels == other.opened.labels:
+        given = view.opened, other.opened
+        list_result(
+            "first_minus_second", open_head.difference(*given), open_head.difference, *given
+        )
     models = [named.origin.model for named in (view, other) if named.origin]
     if len(set(models)) > 1:
         for named, model in zip((view, other), models, strict=True):
@@ -260,9 +310,10 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
 SHOWN = 5  # length of each list of differences
 
 
-def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
+def second_view(
+    bar: BarTranslation, trace: AttentionTrace, options: ExplorerOptions
+) -> HeadsView | None:
     """Draw the controls of the second map, and build its view; None after showing why not."""
-    bar = sentence_bar.drawn_from()
     translator = bar.translator
     with fields.controls_row("compare-controls"):
         subjects = list(get_args(controls.ComparedWith))
@@ -284,11 +335,14 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
                 translator, place = choice.translator, (options.layer or 0, options.head or 0)
                 options = _another_head(options, translator, place)
                 trace = _trace_of_other(choice, bar, trace.target)
+                name_model("second_translator", choice.name, translator)
+                target = python_code.trace_target(trace, translator)
+                list_result("second_trace", trace, translator.trace, trace.source, target=target)
             # of one kind, as its grid is not drawn
             head = options.head if tells_heads(options.lens) else None
             kinds = options.kind and (options.kind,)
             options = replace(options, head=head, kinds=kinds, layers=None)
-            return view_of(trace, options, translator)
+            return view_of(bar, trace, options, translator, "second_")
         except HeadlightError as error:
             problems.say(error)
             return None
@@ -336,8 +390,8 @@ def show_numbers(view: HeadsView) -> None:
     """Draw the summary of the open map over the rows that have weight."""
     options, opened, heads = view.options, view.opened, view.cropped[view.kind]
     axes = heads.axes
-    sinks, causal = left_out_keys(axes), axes.is_causal(heads.kind)
-    numbers = summarise(opened.weights, causal=causal, sinks=sinks)
+    sinks, causal = compute("left_out", left_out_keys, axes), axes.is_causal(heads.kind)
+    numbers = compute("numbers", summarise, opened.weights, causal=causal, sinks=sinks)
     unit = "word" if options.words else "subword"
     quantity = amount(heads.lens)
     weights = heads.lens == "weights"
@@ -375,7 +429,7 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     )
     heads, others = first.cropped[first.kind], second.cropped[second.kind]
     weights, kind, options = heads.whole, first.kind, first.options
-    distances = head_distances(weights, others.whole, kind)
+    distances = compute("distances", head_distances, weights, others.whole, kind)
     # single heads where both lenses have them
     lens = heads.lens if tells_heads(others.lens) else others.lens
     by_head, by_row = st.columns(2, gap="medium")
@@ -396,3 +450,11 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
     with by_row, st.container(gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
             st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")
+
+
+PAGE = Page(
+    "heads",
+    "Where does each head look?",
+    ("head", "encoder", "decoder", "cross-attention", "weight", "lens", "entropy", "end"),
+    (all_heads,),
+)

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translator
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -14,15 +13,15 @@ from transformer.circuits import score, writing
 from transformer.paper import scaling
 from transformer.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.paper.scaling import Scale
-from viz.app.cache import memory
-from viz.app.chrome import explanations, fields, head_picker, mounts, problems
+from viz.app import edited_translation
+from viz.app.chrome import explanations, fields, head_picker, mounts
 from viz.app.links import address, navigation
-from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
-from viz.app.view import cached
+from viz.app.view import Page, compute, controls, view
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale, token_names
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
@@ -51,38 +50,28 @@ class Choices:
         return f"{scale} in {self.place.title}"
 
 
-def show() -> None:
-    """Draw the page for the sentence in the bar."""
-    if (bar := sentence_bar.traced()) is None:
-        return
-    translator, translation, trace = bar.translator, bar.translation, bar.trace
-    row = st.container(key="inside-controls", horizontal=True, gap="small")
+@view(needs_sentence=True)
+def inside_a_head() -> None:
+    """Draw one row of a head step by step, then why it looks there and what it writes."""
+    bar = sentence_bar.needed()
+    translator, trace = bar.translator, bar.trace
+    choices = _choices(trace)
+    kind, layer, _ = place = choices.place
     below = st.container(key="inside-translation", gap=None)
-    choices = _choices(trace, row)
-    kind, layer, head = choices.place
-    try:
-        rescaled = scaling.rescaled(translator.model.config, choices.scale, choices.place)
-        edits = {} if choices.as_trained else rescaled
-        if choices.as_trained:
-            values = cached(sublayer_values, translator.model, trace, kind, layer)
-        else:
-            values = memory.memo_per_trace(
-                trace,
-                ("attended", kind, layer, (choices.scale, head)),
-                lambda: sublayer_values(translator.model, trace, kind, layer, edits),
-            )
-        _picture(translator, trace, values, choices)
-        url = head_picker.link_parameters(*choices.place)
-        navigation.link("heads", "See the map of this head among all others", url)
-        card = {**url, navigation.VIEW: navigation.ROLES}
-        navigation.link("roles", "See what this head does", card)
-        seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.in_words
-        name = _row_name(trace, choices)
-        row_read = circuits.row_of(trace, choices.place, choices.word, seen, name)
-        circuit_code = circuits.show(translator, trace, row_read, changed)
-    except HeadlightError as error:
-        problems.say(error)
-        return
+    model, edits = translator.model, {}
+    if choices.as_trained:
+        values = compute("values", sublayer_values, model, trace, kind, layer)
+    else:
+        edits = compute("edits", scaling.rescale_scores, model, choices.scale, place)
+        values = compute("values", sublayer_values, model, trace, kind, layer, edits)
+    _picture(translator, trace, values, choices)
+    url = head_picker.link_parameters(*place)
+    navigation.link("heads", "See the map of this head among all others", url)
+    card = {**url, navigation.VIEW: navigation.ROLES}
+    navigation.link("roles", "See what this head does", card)
+    seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.in_words
+    row = circuits.row_of(trace, place, choices.word, seen, _row_name(trace, choices))
+    circuits.show(translator, trace, row, changed)
     explanations.explain(
         "Every number is the model’s own, from passes over the sentence and its translation.\n\n"
         f"{circuits.EXPLANATION}\n\n"
@@ -100,33 +89,11 @@ def show() -> None:
     navigation.link("additive", "See why q · k is divided by √dₖ", {"additive_view": "Scale"})
     if not choices.as_trained:
         with below:
-            edited_translation.show(translator, translation, edits, choices.in_words)
-    translation_code = f"""
-        # Translation
-        with translator.model.hooks(edits):
-            translation = translator.translate(trace.source{python_code.search_code()})
-        result = translation.text, translation.log_prob
-    """
-    python_code.show_code(
-        _code(choices), circuit_code, "" if choices.as_trained else translation_code
-    )
+            edited_translation.show(bar, edits, choices.in_words)
 
 
-def _code(choices: Choices) -> str:
-    (kind, layer, head), word = choices.place, choices.word
-    factor = f"scaling.factor({choices.scale!r}, values.q.shape[-1])"
-    place = python_code.head_code(choices.place)
-    edits = f"scaling.rescaled(translator.model.config, {choices.scale!r}, {place})"
-    return f"""
-        edits = {"{}" if choices.as_trained else edits}
-        values = sublayer_values(translator.model, trace, {kind!r}, {layer}, edits)
-        # {choices.place.title}
-        result = arithmetic(values, {head}, {word}, {factor})
-    """
-
-
-def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
-    with row:
+def _choices(trace: AttentionTrace) -> Choices:
+    with controls():
         kind, first = head_picker.pick_kind(), worth_seeing.default_choices("inside")
         layers, heads = trace.weights(kind).shape[:2]
         place = head_picker.first_head(first, kind)
@@ -141,7 +108,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    tokens = display_tokens(trace.labels(kind).queries)
+    tokens = token_names(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     label = "Step"
@@ -160,13 +127,14 @@ def _picture(
     steps = walk_steps(config, kind, row, len(axes.labels.keys), choices.scale)
     at = st.query_params.get(STEP, FIRST_STEP)
     data = encode_inside(
-        arithmetic(values, head, choices.word, factor),
+        compute("walk", arithmetic, values, head, choices.word, factor),
         axes.labels.keys,
         f"where does {row} look?",
         kind,
         title=choices.place.title,
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
+        plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
@@ -181,3 +149,13 @@ def _picture(
 def _row_name(trace: AttentionTrace, choices: Choices) -> str:
     axes = by_pieces(trace, choices.place.kind)
     return row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
+
+
+PAGE = Page(
+    "inside",
+    "How does a head compute its weights?",
+    ("head", "encoder", "decoder", "cross-attention", "weight", "entropy", "end"),
+    (inside_a_head,),
+    row="inside-controls",
+)
+show = PAGE.show

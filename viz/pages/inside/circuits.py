@@ -14,12 +14,11 @@ from transformer.analysis.heads.head import Head
 from transformer.circuits import merging, score, writing
 from transformer.circuits.stream import Writer
 from transformer.text.tokenizer import WORD_START
-from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
 from viz.app.links import address
-from viz.app.sentence import python_code
+from viz.app.view import compute, figure, part
 from viz.draw.formatting import SEEN, counted, format_difference, format_number, listing, per_cent
-from viz.draw.labels import capitalised, display_tokens, quoted
+from viz.draw.labels import capitalised, display_tokens, quoted, token_names
 from viz.figures.score_parts import score_map
 
 KEY, SPLIT = "key", "score"  # names in the URL
@@ -73,8 +72,8 @@ def row_of(
     return Row(place, query, display_tokens(reads)[query], name, keys, seen, weights)
 
 
-def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) -> str:
-    """Draw both views and return their code; `changed` names a scale that is not the model's."""
+def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) -> None:
+    """Draw both views; `changed` names a scale that is not the model's."""
     with fields.controls_row("circuit-controls"):
         key = _pick_key(row)
         splits = ABOVE_MEAN, TWO_KEYS, ONE_KEY
@@ -86,13 +85,13 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
         )
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="why-score"):
-        split_code = _why_here(translator, trace, row, key, compared)
+        _why_here(translator, trace, row, key, compared)
     with right:
-        return split_code + _what_it_writes(translator, trace, row, key)
+        _what_it_writes(translator, trace, row, key)
 
 
 def _pick_key(row: Row) -> int:
-    names = [LARGEST, *(f"{n} {token}" for n, token in enumerate(row.keys, start=1))]
+    names = [LARGEST, *(f"{n} {token}" for n, token in enumerate(token_names(row.keys), start=1))]
     if not fields.clamp_choice(KEY, len(names)):  # another sentence may have fewer keys
         address.choose_by_number(KEY, names)
     named = names.__getitem__
@@ -102,24 +101,23 @@ def _pick_key(row: Row) -> int:
 
 def _why_here(
     translator: Translator, trace: AttentionTrace, row: Row, key: int, compared: str
-) -> str:
+) -> None:
     st.subheader("Why here: the score, split", anchor=False)
     keys = row.order[:2] if compared == TWO_KEYS else [key]
     tokens = [quoted(row.keys[key]) for key in keys]
     if compared != ONE_KEY and keys == row.order:
         st.text(f"{tokens[0]} is the only key that this row sees: any score gives it 100\u00a0%.")
-        return ""
+        return
     model, mean_over = translator.model, sorted(row.order) if compared == ABOVE_MEAN else []
-    split = memory.memo_per_trace(
-        trace,
-        ("split scores", row.place, row.query, compared, *keys),
-        lambda: score.split_scores(model, trace, row.place, row.query, keys, mean_over=mean_over),
+    split = compute(
+        "split", score.split_scores, model, trace, row.place, row.query, keys, mean_over=mean_over
     )
     scores = [float(number) for number in split.scores]
     _say(_score_sentence(row, keys, scores))
-    values, total, chosen = split.values[0], scores[0], "split.values[0]"
-    if compared != ONE_KEY:
-        values, total, chosen = split.difference, scores[0] - scores[1], "split.difference"
+    if compared == ONE_KEY:
+        values, total = part("parts", split.values, 0), scores[0]
+    else:
+        values, total = compute("parts", split.difference), scores[0] - scores[1]
     looks, at = quoted(row.query_token), " rather than ".join(tokens)
     largest = [
         f"{format_number(value, sign=True)} of it comes from {_part_phrase(asks, looks)} meeting "
@@ -129,11 +127,11 @@ def _why_here(
     ]
     if not largest:
         st.text("No pair of parts adds 0.01 to it: there is nothing to split.")
-        return ""
+        return
     st.markdown("\n".join(f"- {explanations.as_markdown(line)}" for line in largest))
-    merged = merging.merge_parts(split, values)
+    merged = compute("merged", merging.merge_parts, split, values)
     charts.altair_chart(
-        score_map(merged),
+        figure("chart", score_map, merged),
         alt=f"The score of {at} by parts of the query and parts of the key.",
         key="score-parts",
         title=row.place.title,
@@ -143,13 +141,6 @@ def _why_here(
         f"{format_number(float(merged.to_numpy().sum()), 4)}. Computed directly, "
         f"{'the score' if compared == ONE_KEY else 'the difference'} is {format_number(total, 4)}."
     )
-    mean = f", mean_over={mean_over}" if mean_over else ""
-    head = python_code.head_code(row.place)
-    return f"""
-# Why here: the score, split
-split = split_scores(translator.model, trace, {head}, {row.query}, {keys}{mean})
-result = merge_parts(split, {chosen})
-"""
 
 
 def _part_phrase(writer: Writer, token: str) -> str:
@@ -187,14 +178,11 @@ def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> s
     return f"{name} gives {tokens[0]} {weights[0]}. The score q · k / √dₖ is {score}."
 
 
-def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key: int) -> str:
+def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key: int) -> None:
     st.subheader("What it writes", anchor=False)
     place, model = row.place, translator.model
-    logits = memory.memo_per_trace(
-        trace,
-        ("written logits", place, row.query, key),
-        lambda: writing.written_logits(model, trace, place, row.query, [key])[0],
-    )
+    each = compute("written", writing.written_logits, model, trace, place, row.query, [key])
+    logits = each[0]
     table, most = written_table(translator, place, logits), float(np.abs(logits).max())
     _say(f"At {quoted(row.keys[key])}, it {_written_text(table, most)}.")
     if not table.empty:
@@ -206,27 +194,16 @@ def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key
         if place.kind == "encoder_self":
             caption += " The encoder predicts no word, so its embedding reads what the head writes."
         st.caption(caption)
-    head = python_code.head_code(place)
-    code = f"""
-# What it writes
-result = written_logits(translator.model, trace, {head}, {row.query}, [{key}])[0]
-"""
     if place.kind == "cross":
-        return code
-    copying = memory.memo(
-        ("copying score", cached_results.identity(translator), place),
-        lambda: writing.copying_score(model, place),
-    )
+        return
+    copying = compute("copying", writing.copying_score, model, place)
     if np.isnan(copying):
         st.text("The head copies nothing: each λ of its copying score is 0.")
-        return code
+        return
     _say(
         f"Copying score of the head: {format_number(copying)}. At 1 it raises every subword "
         f"that it looks at, at −1 it lowers it."
     )
-    return f"""{code}# Copying score
-result = copying_score(translator.model, {head})
-"""
 
 
 def _written_text(table: pd.DataFrame, most: float) -> str:

@@ -26,7 +26,7 @@ from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
 from viz.app.view import compute, list_result, view
 from viz.draw.formatting import format_number, listing
-from viz.draw.labels import capitalised, display_tokens, quoted, token_names
+from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
 
@@ -212,7 +212,7 @@ def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
     """Draw log p of each piece of one translation, `[piece]` in nats, under each edit."""
-    words = token_names(pieces)
+    words = display_tokens(pieces)
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = axes.GREY, *axes.CURVE_COLORS[:3], *axes.CURVE_COLORS[4:]
     return forms.curves(

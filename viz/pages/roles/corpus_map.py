@@ -1,8 +1,7 @@
-"""Measures of heads on a corpus: their stored report, coloured cells of the map, and sentences."""
+"""Measures of heads on a corpus: coloured cells of the map, and sentences."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import Any, NamedTuple
 
@@ -10,15 +9,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from transformer import AttentionTrace, Kind, Translator, kinds
+from transformer import AttentionTrace, Kind, kinds
 from transformer.analysis import stored
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles, role_scores
-from transformer.corpus import corpus_roles, head_report
+from transformer.corpus import corpus_roles
 from transformer.corpus.head_report import HeadFigures, HeadReport
-from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw import labels, palette
 from viz.draw.formatting import format_number, per_cent
 from viz.figures import forms, head_scatter
@@ -292,7 +290,9 @@ def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
     return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in kinds.KINDS}
 
 
-def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
+def sentence_cells(
+    roles: Mapping[Kind, Mapping[Head, SentenceRole]],
+) -> dict[Kind, list[Cell]]:
     """Build the cells of the roles on one sentence, by kind."""
     return {
         kind: [
@@ -303,29 +303,25 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
                 f"{_role_name(role, nearest, kind)} {per_cent(score)} in this sentence",
                 closest=not role,
             )
-            for head, (role, nearest, score) in sentence_roles(trace, kind).items()
+            for head, (role, nearest, score) in heads.items()
         ]
-        for kind in kinds.KINDS
+        for kind, heads in roles.items()
     }
 
 
 def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole]:
     """Compute the role of each head of a kind on one sentence."""
-
-    def compute() -> dict[Head, SentenceRole]:
-        axes = by_pieces(trace, kind)
-        scores, roles = role_scores(axes, kind), head_roles(axes, kind)
-        strengths = np.stack([values / corpus_roles.ROLES[name] for name, values in scores.items()])
-        nearest = np.array([*scores])[strengths.argmax(0)]  # [layer, head]
-        results = {}
-        for layer, head in np.ndindex(nearest.shape):
-            role = roles[layer][head]
-            name = role or str(nearest[layer, head])
-            score = float(scores[name][layer, head])
-            results[Head(kind, layer, head)] = SentenceRole(role, name, score)
-        return results
-
-    return memo_per_trace(trace, ("roles of heads", kind), compute)
+    axes = by_pieces(trace, kind)
+    scores, roles = role_scores(axes, kind), head_roles(axes, kind)
+    strengths = np.stack([values / corpus_roles.ROLES[name] for name, values in scores.items()])
+    nearest = np.array([*scores])[strengths.argmax(0)]  # [layer, head]
+    results = {}
+    for layer, head in np.ndindex(nearest.shape):
+        role = roles[layer][head]
+        name = role or str(nearest[layer, head])
+        score = float(scores[name][layer, head])
+        results[Head(kind, layer, head)] = SentenceRole(role, name, score)
+    return results
 
 
 def _role_cell(figures: HeadFigures) -> Cell:
@@ -355,18 +351,3 @@ def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:
     else:
         text = as_text(measure, figure.value).split(" ")[0]
     return Cell(figures.place, figure.value / maximum, text, description)
-
-
-def stored_report(translator: Translator) -> HeadReport | None:
-    """Read the report of the heads, or return None where nothing was measured."""
-    read = partial(head_report.read, translator.folder, translator.model.config)
-    state = report_state(translator)
-    return read() if state is None else memo(state, read)
-
-
-def report_state(translator: Translator) -> Hashable | None:
-    """Return a cache key that changes with the report's file, or None without a readable file."""
-    path = translator.folder / head_report.FILE
-    if (state := state_of_file(path)) is None:
-        return None
-    return "head report", str(path), translator.checksum, state

@@ -12,15 +12,14 @@ from transformer.analysis.heads.importance import IMPORTANCE, gradient_importanc
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
 from transformer.analysis.lenses import names
-from transformer.corpus import corpus_roles, similar_heads
+from transformer.corpus import corpus_roles, head_report, similar_heads
 from transformer.corpus.head_report import Example, HeadFigures, HeadReport
-from transformer.kinds import KIND_TITLES
-from viz.app.cache.cached_results import identity
-from viz.app.cache.memory import memo, memo_per_trace
+from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.links import navigation
-from viz.app.sentence import python_code, search_request, sentence_bar, worth_seeing
+from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.view import cached, compute, view
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, role_name
 from viz.pages.roles.corpus_map import (
@@ -28,6 +27,7 @@ from viz.pages.roles.corpus_map import (
     ROLE,
     ROLE_TEXTS,
     SIGNED,
+    SentenceRole,
     corpus_text,
     describe_quantity,
     importance_text,
@@ -38,7 +38,6 @@ from viz.pages.roles.corpus_map import (
     sentence_cells,
     sentence_roles,
     spoken_table,
-    stored_report,
     with_interval,
 )
 from viz.pages.roles.head_charts import grid_key, kind_title
@@ -48,10 +47,12 @@ _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside 
 SHOWN = 5  # heads like the open one that have a button
 
 
-def show() -> None:
-    """Draw the view: the map of all heads, and the card of the open one."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view(
+    navigation.ROLES, needs_sentence=True, question="What does each head do most?", find="nothing"
+)
+def roles() -> None:
+    """Draw the map of all heads, and the card of the open one."""
+    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
     with fields.controls_row("measured-controls"):
@@ -64,7 +65,11 @@ def show() -> None:
         st.text(on_sentence if report is None else describe_quantity(quantity))
     if missing:
         st.text(missing)
-    cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
+    if report is None:
+        roles_here = {kind: cached(sentence_roles, trace, kind) for kind in KINDS}
+        cells = sentence_cells(roles_here)
+    else:
+        cells = report_cells(report, quantity)
     config = translator.model.config
     suffix = "-beside" if max(config.h, config.decoder.h) <= _SIDE_BY_SIDE else ""
     with st.container(key=f"measured-map{suffix}"):
@@ -79,20 +84,21 @@ def show() -> None:
                     f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart "
                     f"has the same numbers, and the menus above open a head.",
                 )
+    figures = None if report is None else compute("figures", report.head, opened)
     with st.container(key="measured-card"):
         _card(translator, report, opened, trace)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
-        if report is not None:
-            draw_examples(translator, report.head(opened))
+        if figures is not None:
+            draw_examples(translator, figures)
         draw_similar_heads(report, trace, opened)
-    if report is not None:
+    if report is not None and figures is not None:
         with measures:
             st.subheader("Every measure", anchor=False)
             descriptions = corpus_roles.MEASURES | IMPORTANCE
             rows = [
                 (role_name(name, opened.kind), with_interval(name, figure), descriptions.get(name))
-                for name, figure in report.head(opened).measures.items()
+                for name, figure in figures.measures.items()
             ]
             table = pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"]).fillna("")
             # a cell of st.dataframe would not wrap
@@ -113,35 +119,13 @@ def show() -> None:
             similar_heads.nearest_by_measures,
         )
     )
-    value = "role" if quantity == ROLE else f"measures.get({QUANTITIES[quantity]!r})"
-    corpus = f"""
-        report = head_report.read(translator.folder, translator.model.config)
-        head = {opened!r}
-        # Every head: {quantity}
-        result = {{figures.place: figures.{value} for figures in report.heads}}
-        # Every measure
-        result = report.head(head).measures
-        # Sentences
-        result = report.head(head).examples
-        # Heads like this one, by these measures
-        result = nearest_by_measures(report, head, {SHOWN})
-    """
-    sentence = f"""
-        # Every head on this sentence
-        result = {{kind: head_roles(by_pieces(trace, kind), kind) for kind in KINDS}}
-        # {opened.title} on this sentence
-        scores = role_scores(by_pieces(trace, {opened.kind!r}), {opened.kind!r})
-        result = {{role: x[{opened.layer}, {opened.head}] for role, x in scores.items()}}
-        # Heads like this one, by where they look in this sentence
-        result = nearest_by_attention(trace, {opened!r}, {SHOWN})
-    """
-    python_code.show_code("" if report is None else corpus, sentence)
 
 
 def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     """Return the report beside the checkpoint, or None and a message that says why."""
     try:
-        report = stored_report(translator)
+        folder, config = translator.folder, translator.model.config
+        report = compute("report", head_report.read, folder, config)
     except CheckpointError as error:
         return None, problems.without_paths(error)
     if report is None:
@@ -158,8 +142,9 @@ def _card(
     translator: Translator, report: HeadReport | None, head: Head, trace: AttentionTrace
 ) -> None:
     """Draw all that was measured of a head: on the corpus, on the sentence in the bar, on gold."""
-    roles = {"in this sentence": sentence_roles(trace, head.kind)[head].role}
-    texts = [sentence_role_text(trace, head)], [measured_links_text(translator, trace, head)]
+    here = compute("roles", sentence_roles, trace, head.kind)[head]
+    roles = {"in this sentence": here.role}
+    texts = [sentence_role_text(trace, head, here)], [measured_links_text(translator, trace, head)]
     if report is not None:
         figures = report.head(head)
         roles = {f"over {report.sentences:,} sentences": figures.role, **roles}
@@ -178,9 +163,8 @@ def _card(
         st.button("Remove this head", key="measured-take-away", on_click=open_removal, args=(head,))
 
 
-def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
+def sentence_role_text(trace: AttentionTrace, head: Head, result: SentenceRole) -> str:
     """Describe the role of a head on the sentence in the bar."""
-    result = sentence_roles(trace, head.kind)[head]
     unit = "0 = even attention, 100 = all weight"
     if result.nearest == "spread":
         unit = "100 = perfectly even"
@@ -208,10 +192,7 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
 
     def pairs(chosen: alignment_settings.AlignmentSettings) -> set[tuple[int, int]]:
-        links = memo_per_trace(
-            trace, ("word pairs", chosen), lambda: alignment.align(translator, trace, chosen)
-        )
-        return {pair[:2] for pair in links}
+        return {pair[:2] for pair in cached(alignment.align, translator, trace, chosen)}
 
     own, measured = pairs(own_settings), pairs(settings)
     return (
@@ -235,8 +216,7 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
 
 def _example(translator: Translator, figures: HeadFigures, example: Example, number: int) -> None:
     try:
-        pair = ("example of a head", identity(translator), example.source, example.target)
-        trace = memo(pair, lambda: translator.trace(example.source, target=example.target))
+        trace = cached(translator.trace, example.source, target=example.target)
     except InputError as error:
         problems.say(error)
         return
@@ -257,12 +237,11 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
 def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
     """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
     st.subheader("Heads like this one", anchor=False)
-    by_attention = memo_per_trace(
-        trace, ("heads like", head), lambda: similar_heads.nearest_by_attention(trace, head, SHOWN)
-    )
+    by_attention = compute("by_attention", similar_heads.nearest_by_attention, trace, head, SHOWN)
     lists = {"attention": ("By where they look in this sentence", by_attention)}
     if report is not None:
-        by_measures = similar_heads.nearest_by_measures(report, head, SHOWN)
+        nearest = similar_heads.nearest_by_measures
+        by_measures = compute("by_measures", nearest, report, head, SHOWN)
         lists = {"measures": ("By these measures", by_measures), **lists}
     for name, (title, heads) in lists.items():
         if heads:

@@ -12,13 +12,13 @@ from transformer import AttentionTrace, HeadlightError, TransformerConfig, Trans
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.edges import (
     FACTOR,
-    Circuit,
+    SEED,
     Edge,
     PatchedEdges,
-    patch_strongest,
+    patch_edges,
 )
-from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, problems
+from viz.app.view import Job, compute, compute_in_job
 from viz.draw.formatting import counted, format_bound, format_number
 from viz.draw.labels import SCREEN_NAMES, named_head, quoted
 from viz.draw.palette import COLOR
@@ -43,24 +43,29 @@ _WIDEST = 6  # CSS pixels
 def show(
     translator: Translator, trace: AttentionTrace, step: int, other: int, head: Head,
     names: tuple[str, str],
-) -> str:  # fmt: skip
-    """Draw the strongest edges, beside random ones if the reader asks; return their Python code."""
+) -> None:  # fmt: skip
+    """Draw the strongest edges, beside random ones if the reader asks."""
     st.subheader("Which heads work through which", anchor=False)
     longest = max(len(trace.source_pieces), step + 1)
     if longest > MAX_SUBWORDS:
         st.text(f"This sentence has {longest} subwords: edges are drawn up to {MAX_SUBWORDS}.")
-        return ""
+        return
     try:
         compared = st.toggle(
             "Compare with random edges", key=PATCH, bind="query-params", help=_HELP
         )
-        patched = patched_edges(translator, trace, step, other, compared=compared)
+        given = translator.model, trace, step, other
+        if compared:
+            job = Job("Patching edges one by one")
+            patched = compute_in_job("edges", job, patch_edges, *given, seed=SEED)
+        else:
+            patched = compute("edges", patch_edges, *given)
     except HeadlightError as error:
         problems.say(error)
-        return ""
+        return
     if not patched.lost.any():
         st.text("At this step no head works through another one.")
-        return ""
+        return
     table = edges_table(patched, compared=compared)
     st.text(_summary(patched, names))
     if compared:
@@ -86,23 +91,6 @@ def show(
             key="why-edges-table",
         )
         charts.table_downloads(table, "edges")
-    circuit = f"Circuit(translator.model, trace, {step}, {other})"
-    return f"# Edges\nresult = patch_strongest({circuit}{'' if compared else ', seed=None'})"
-
-
-def patched_edges(
-    translator: Translator, trace: AttentionTrace, step: int, other: int, *, compared: bool = False
-) -> PatchedEdges:
-    """Patch the strongest edges at a step, and as many random ones if `compared`, cached."""
-
-    def compute() -> PatchedEdges:
-        circuit = Circuit(translator.model, trace, step, other)
-        if not compared:
-            return patch_strongest(circuit, seed=None)
-        with cached_results.progress_bar("Patching edges one by one") as report:
-            return patch_strongest(circuit, progress=report)
-
-    return memory.memo_per_trace(trace, ("edges", step, other, compared), compute)
 
 
 _HELP = "Patches as many random edges, too, and marks those of the strongest that stand out."

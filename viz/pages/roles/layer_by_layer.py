@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -12,19 +13,20 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses import alti
-from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
+from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens, read_layers
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from viz.app import jobs
-from viz.app.cache.cached_results import Report, SearchBudget
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
+from viz.app.links.navigation import LAYERS
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import search_code, show_code
+from viz.app.sentence.python_code import search_arguments
 from viz.app.sentence.translation_line import MARKS, show_candidate
+from viz.app.view import Job, compute, compute_in_job, list_result, view
 from viz.draw.formatting import counted, format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_title, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
 from viz.pages.roles import sink_norms
@@ -37,17 +39,15 @@ MAX_AT_ONCE, TOP = 160, 5
 most probable pieces of each layer that a tooltip lists."""
 
 
-def show() -> None:
-    """Draw the view: the logit lens, the sum of one logit, and the shares of the source."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view(LAYERS, needs_sentence=True, question="What would each layer write?", find="nothing")
+def layer_by_layer() -> None:
+    """Draw the logit lens, the sum of one logit, and the shares of the source."""
+    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if problem:
         st.text(problem)
-    layers = memo_per_trace(
-        trace, ("layer predictions", TOP), lambda: layer_predictions(translator, trace, TOP)
-    )
+    layers = compute("layers", layer_predictions, translator, trace, TOP)
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
         "Each cell: what the layer would write; darker is more probable. Below it: its "
@@ -66,26 +66,6 @@ def show() -> None:
         "2022) measure how much each token contributes to the output, through all layers."
         + sources("§3.1, §3.4", layer_predictions, direct_logits, alti.whole_model, decoder_lens)
     )
-    show_code(f"""
-        logits = direct_logits(translator.model, trace)
-        # What each layer would write
-        result = layer_predictions(translator, trace, {TOP})
-        # What adds up to its score (logit)
-        result = logits.parts({step})
-        # Head by head
-        result = {{kind: heads[..., {step}] for kind, heads in logits.heads.items()}}
-        # From the source, or from what was already written?
-        shares = whole_model(translator.model, trace)  # [target, source + target]
-        count, first = len(trace.source_pieces), first_pieces(trace.target_pieces)
-        starts = [0, count, count + 1][: shares.shape[1] - count + 1]
-        words = np.add.reduceat(np.add.reduceat(shares, starts, axis=1), first)
-        result = words / np.diff([*first, len(shares)])[:, None]  # source, <s>, before
-        # Are the sinks large?
-        result = {{kind: key_norms(translator.model, trace, kind) for kind in KINDS}}
-        # What if the decoder read an earlier encoder layer?
-        layers = range(translator.model.config.N + 1)
-        result = [decoder_lens(translator, trace, layer{search_code()}) for layer in layers]
-    """)
 
 
 def _step(
@@ -100,7 +80,7 @@ def _step(
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stable_from = first_stable_layers(layers.rank)[step]
-    written = quoted(token_names(trace.target_tokens)[step])
+    written = quoted(display_tokens(trace.target_tokens)[step])
     origin = "you gave this one" if given else "the search kept this one"
     st.text(
         f"{written} is the most probable subword from layer {stable_from + 1} on."
@@ -108,9 +88,9 @@ def _step(
         else f"The last layer finds another subword more probable than {written}: {origin}."
     )
     st.html(top_html(layers, step))
-    logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
+    logits = compute("logits", direct_logits, translator.model, trace)
     total = float(logits.logits[step])
-    parts = logits.parts(step)
+    parts = compute("parts", logits.parts, step)
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
         st.subheader(f"What adds up to its score (logit) {format_number(total)}", anchor=False)
@@ -153,12 +133,9 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         st.text("The shares take some seconds for a sentence of this length.")
         return
 
-    whole = jobs.computed(
-        translator, trace, ("shares",), "Sharing out each layer's output",
-        lambda model, report: alti.whole_model(model.model, trace, progress=report),
-        at_once=200,
-    )  # fmt: skip
-    first, shares = word_shares(trace, whole)
+    job = Job("Sharing out each layer's output", at_once=200)
+    whole = compute_in_job("shares", job, alti.whole_model, translator.model, trace)
+    first, shares = compute("of_words", word_shares, trace, whole)
     words = by_words(trace, "cross").labels.queries
     charts.altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
@@ -241,23 +218,19 @@ def _encoder_layers(
     ):
         return
     settings = sentence_bar.settings()
-
-    def read(model: Translator, report: Report) -> list[LayerReading]:
-        readings = []
-        for layer in range(N + 1):
-            report(layer, N + 1)
-            stop = SearchBudget()
-            readings.append(
-                decoder_lens(model, trace, layer, should_stop=stop, **settings.arguments)
-            )
-        return readings
-
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
+    given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:
-        readings = jobs.computed(translator, trace, measure, title, read, at_once=16)
+        readings: list[LayerReading] = jobs.computed(
+            translator, trace, measure, title,
+            lambda model, report: read_layers(model, trace, progress=report, **given),
+            at_once=16,
+        )  # fmt: skip
     except HeadlightError as error:
         problems.say(error)
         return
+    search = search_arguments(settings)
+    list_result("readings", readings, read_layers, translator, trace, **search)
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:
         pieces = counted(reading.length, "subword")
@@ -304,7 +277,7 @@ def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step:
     quiet = f"{_QUIET};font-weight:400"
     names = (
         f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
-        for n, name in enumerate(token_names(tokens))
+        for n, name in enumerate(display_tokens(tokens))
     )
     firsts = ("never" if layer is None else f"L{layer + 1}" for layer in stable)
     rows = [row("row", "first at", quiet, (f'<td style="{_CELL}">{text}</td>' for text in firsts))]

@@ -14,6 +14,7 @@ from transformer.translation.score import Choice
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, problems
 from viz.app.links import address
+from viz.app.view import cached
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
 
@@ -111,11 +112,8 @@ def _draw_pills(
 
 def step_choices(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
     """Return the written piece and the most probable alternatives at each step."""
-    return memory.memo_per_trace(
-        trace,
-        ("alternatives", ALTERNATIVES),
-        lambda: alternatives(translator.model, translator.target_tokenizer, trace, ALTERNATIVES),
-    )
+    tokenizer = translator.target_tokenizer
+    return cached(alternatives, translator.model, tokenizer, trace, ALTERNATIVES)
 
 
 def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
@@ -143,7 +141,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             autocomplete="off",
             placeholder="type another one",
             width=290,
-            help="Its first subword counts. `·es` continues a word; `</s>` ends the sentence.",
+            help="Its first subword counts. `·es` continues a word; `</s>` is the *end*.",
         )
         # no lone surrogates, and single spaces between words
         typed = " ".join(entry.encode(errors="replace").decode().split())

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translation, Translator
+from transformer import AttentionTrace, HeadlightError, Translation
 from transformer.analysis.axes import by_pieces, by_words, first_pieces
 from transformer.analysis.heads import means, measures
-from transformer.analysis.heads.effect import Effect, fitting_removals
+from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
@@ -24,8 +24,9 @@ from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.links import navigation
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence import python_code, search_request, sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.sentence.translation_line import MARKS, show_candidate
+from viz.app.view import list_result, view
 from viz.draw import caption, head_grid
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.formatting import format_number, listing
@@ -36,10 +37,10 @@ from viz.pages.roles import head_charts, removal_controls
 MAX_CHANGED = 8  # largest number of heads in the list
 
 
-def show() -> None:
-    """Draw the view: switch heads off, and see translation, log P and every other head."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+@view(REMOVE_HEADS, needs_sentence=True, question="What changes without a head?")
+def remove_heads() -> None:
+    """Switch heads off, and draw translation, log P and every other head."""
+    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = fields.controls_row("roles-controls")
     above = st.container()
@@ -49,21 +50,24 @@ def show() -> None:
     controls = removal_controls.draw_controls(translator, trace, row, link)
     with above:
         mounts.show_outdated_notice()
-        donor, named, removals, effect = _effect(translator, translation, trace, controls)
+        named, removals, changed = _effect(bar, controls)
     with model:
-        _translation(controls, translation, removals, effect)
-        _grid(controls, removals, effect)
+        _translation(controls, translation, removals, changed)
+        _grid(bar, controls, removals, changed)
         if removals:
-            sentence_bar.show_notices_of(effect.translation)
+            sentence_bar.show_notices_of(changed.translation)
             heads = format_removals([Removal(*removal.place) for removal in removals])
             choices = {CORPUS_VIEW: REMOVE_HEADS, REMOVED: heads}
             navigation.link("corpus", "Remove these heads from many lines", choices)
     with right:
         if controls.paints:
-            removal_controls.paint_rows(trace, controls.head, named)
-        _map(controls, removals, effect)
-        words, before = _word_log_probs(trace, trace.log_probs)
-        _, after = _word_log_probs(trace, effect.after.log_probs)
+            removal_controls.paint_rows(bar, controls.head, named)
+        _map(bar, controls, removals, changed)
+        words = by_words(trace, "cross").labels.queries
+        before, after = map(word_log_probs, (changed.before, changed.after))
+        if removals:
+            list_result(BEFORE, before, word_log_probs, changed.before)
+            list_result("after", after, word_log_probs, changed.after)
         st.subheader("The original translation, word by word", anchor=False)
         charts.altair_chart(
             words_chart(
@@ -76,7 +80,10 @@ def show() -> None:
             alt="Log probability of each word of the original translation, before and after.",
         )
         st.subheader("Where attention changed most", anchor=False)
-        if distances := most_changed(effect):
+        distances = most_changed(changed) if removals else []
+        if removals:
+            list_result("most", distances, most_changed, changed)
+        if distances:
             head_buttons("removal-open", [(changed, f"{far:.2f}") for changed, far in distances])
             st.caption(
                 "Number on a head: the share of its attention that moved (0 none, 1 all), averaged "
@@ -89,22 +96,19 @@ def show() -> None:
         f"You see what changes without heads, never why: other heads can take over. {MARKS}"
         + explanations.sources("§3.2.2", removed, patched, measures.total_variation)
     )
-    python_code.show_code(_code(controls.head, donor, removals))
 
 
 def _effect(
-    translator: Translator,
-    translation: Translation,
-    trace: AttentionTrace,
-    controls: removal_controls.Controls,
-) -> tuple[AttentionTrace | None, list[Removal], list[Removal], Effect]:
-    """Return the second sentence, the heads of the link, those removed, and their effect."""
+    bar: BarTranslation, controls: removal_controls.Controls
+) -> tuple[list[Removal], list[Removal], Effect]:
+    """Return the heads of the link, those removed, and their effect."""
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     named, problem = parse_removals(controls.removed, translator.model)
     donor, no_donor = removal_controls.second_sentence(translator, controls, named)
     measured = (translator.folder / means.FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     problem = problem or no_donor or unfitting
-    effect = Effect(trace, trace, translation)
+    changed = Effect(trace, trace, translation)
     try:
         settings = sentence_bar.settings()
         given = translation, trace, donor, removals, settings
@@ -114,43 +118,27 @@ def _effect(
                 "Translating without these heads",
                 lambda model, _: bool(cached_results.effect_of(model, *given)), at_once=64,
             )  # fmt: skip
-        effect = cached_results.effect_of(translator, *given)
+        changed = cached_results.effect_of(translator, *given)
+        if removals:
+            search = python_code.search_arguments(settings)
+            list_result("changed", changed, effect, translator, trace, removals, donor, **search)
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)
     if problem:
         st.text(problem)
-    return donor, named, removals, effect
+    return named, removals, changed
 
 
-def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal]) -> str:
-    return f"""
-        heads, _ = parse_removals({format_removals(removals)!r}, translator.model)
-        donor = {python_code.trace_call(donor) if donor else None}
-        changed = effect(translator, trace, heads, donor{python_code.search_code()})
-        traces = changed.before, changed.after
-        # Translation
-        result = changed.translation.text, changed.translation.log_prob
-        # {head_title(*head)}, before and after
-        result = [x.weights({head.kind!r})[{head.layer}, {head.head}] for x in traces]
-        # The original translation, word by word
-        log_probs = np.stack([x.log_probs for x in traces])
-        result = np.add.reduceat(log_probs, first_pieces(trace.target_pieces), axis=1)
-        # Where attention changed most
-        result = {{}}
-        for kind in KINDS:
-            maps = [x.weights(kind) for x in traces]
-            result[kind] = total_variation(*maps, causal=kind == "decoder_self")
-        # Remove by importance
-        report = head_report.read(translator.folder, translator.model.config)
-        result = report and report.curves
-    """
-
-
-def _grid(controls: removal_controls.Controls, removals: Sequence[Removal], effect: Effect) -> None:
+def _grid(
+    bar: BarTranslation,
+    controls: removal_controls.Controls,
+    removals: Sequence[Removal],
+    effect: Effect,
+) -> None:
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [head_grid.GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
-    request = sentence_bar.drawn_from().requested
+    request = bar.requested
     shape = after.weights(controls.head.kind).shape[:2]
 
     def picked(head: Head) -> None:
@@ -214,8 +202,13 @@ UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
 SWITCHED_OFF = "removed: the model does not use these weights"
 
 
-def _map(controls: removal_controls.Controls, removals: Sequence[Removal], effect: Effect) -> None:
-    request, which = sentence_bar.drawn_from().requested, controls.which
+def _map(
+    bar: BarTranslation,
+    controls: removal_controls.Controls,
+    removals: Sequence[Removal],
+    effect: Effect,
+) -> None:
+    request, which = bar.requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
     after, before = (trace.weights(kind)[layer, head] for trace in (effect.after, effect.before))
@@ -290,7 +283,7 @@ Floats = npt.NDArray[np.floating]
 BEFORE, AFTER = "before", "with heads removed"
 
 
-def _word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
-    """Sum log P of the pieces of a translation, `[target]`, over each word; name the words."""
-    first = first_pieces(trace.target_pieces)
-    return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
+def word_log_probs(trace: AttentionTrace) -> Floats:
+    """Sum log P of the pieces of a translation over each word, `[word]`."""
+    sums: Floats = np.add.reduceat(trace.log_probs, first_pieces(trace.target_pieces))
+    return sums

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import altair as alt
 import pandas as pd
@@ -16,20 +16,22 @@ from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
+from transformer.corpus import head_report
 from transformer.corpus.head_report import Curve, HeadReport
 from viz.app import jobs
-from viz.app.cache import cached_results, memory
+from viz.app.cache import cached_results
 from viz.app.chrome import charts, mounts, problems
 from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
 from viz.app.links import address, navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.search_request import History
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import cached, compute, part
 from viz.draw import formatting
 from viz.draw.labels import display_tokens, measure_name, row_names
 from viz.figures import forms
 from viz.figures.axes import VIOLET
-from viz.pages.roles import corpus_map
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"  # names in the URL
 
@@ -181,9 +183,9 @@ def open_removal(head: Head) -> None:
 _ROW, _KEYS = "removal-row", "removal-keys"
 
 
-def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -> None:
+def paint_rows(bar: BarTranslation, head: Head, removals: Sequence[Removal]) -> None:
     """Draw the menus that paint a row of the open head, where some heads are changed already."""
-    request = sentence_bar.drawn_from().requested
+    request, trace = bar.requested, bar.trace
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
@@ -246,7 +248,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
     """Draw the slider of the removals and the BLEU curve, or the command that measures it."""
     st.subheader("Remove by importance", anchor=False)
     try:
-        report = corpus_map.stored_report(translator)
+        report = compute("report", head_report.read, translator.folder, translator.model.config)
     except CheckpointError as error:
         problems.say(error)
         return
@@ -261,7 +263,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         st.text(f"The report of the heads has no curve of BLEU: run {means.COMMAND} again.")
         return
     measure = menu("Order by", list(report.curves), "removal_order", format_func=measure_name)
-    curve = report.curves[measure]
+    curve: Curve = part("curve", report.curves, measure)
     order = [Removal(*head) for head in curve.order]
     # the place on the curve, if the removed heads are its first, and each set to zero
     at = len(removals) if {*order[: len(removals)]} == {*removals} else None
@@ -274,9 +276,8 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         on_change=lambda: choose_removed(format_removals(order[: st.session_state[_COUNT]])),
     )
     # most clicks leave the place on the curve as it was
-    state = "curve", corpus_map.report_state(translator), measure, at
     charts.altair_chart(
-        memory.memo(state, lambda: charts.spec_of(curve_chart(curve, at))),
+        cached(curve_spec, curve, at),
         key="removal-curve",
         alt="BLEU of the model over the number of removed heads.",
     )
@@ -295,6 +296,11 @@ def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
         f"{measurement} With {below} removed: {bleu[below]}{between}, with all heads: "
         f"{formatting.format_number(report.bleu.value)}."
     )
+
+
+def curve_spec(curve: Curve, at: int | None) -> dict[str, Any]:
+    """Return `curve_chart` as a browser draws it."""
+    return charts.spec_of(curve_chart(curve, at))
 
 
 def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:

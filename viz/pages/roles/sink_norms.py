@@ -1,7 +1,5 @@
 """Below “Layer by layer”: the attention that tokens receive, and how large their vectors are."""
 
-from functools import partial
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -9,11 +7,11 @@ import streamlit as st
 
 from transformer import KINDS, AttentionTrace, Kind, Translator
 from transformer.circuits.key_norms import KeyNorms, key_norms
-from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts
 from viz.app.chrome.explanations import as_markdown, function_name
+from viz.app.view import compute
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
 from viz.pages.roles.head_charts import kind_title
@@ -27,8 +25,7 @@ def show(translator: Translator, trace: AttentionTrace) -> None:
     """Draw each kind's tokens, layer by layer, and say how large its sinks are."""
     st.subheader("Are the sinks large?", anchor=False)
     for kind, column in zip(KINDS, st.columns(len(KINDS), gap="medium"), strict=True):
-        compute = partial(key_norms, translator.model, trace, kind)
-        norms = memo_per_trace(trace, ("key norms", kind), compute)
+        norms = compute(f"norms_{kind}", key_norms, translator.model, trace, kind)
         table = norms_table(norms)
         drawn = table.nlargest(MAX_DOTS, "received").sort_index()
         text = norms_text(norms)
@@ -57,7 +54,7 @@ def norms_table(norms: KeyNorms) -> pd.DataFrame:
     """Return a row for each layer and key."""
     layer, key = (axis.ravel() for axis in np.indices(norms.norms.shape))
     columns = {
-        "token": np.array(token_names(norms.tokens))[key],
+        "token": np.array(display_tokens(norms.tokens))[key],
         "layer": [f"L{n + 1}" for n in layer],
         "is": np.where(norms.sinks, SINK, OTHER)[key],
         "received": norms.received.ravel(),

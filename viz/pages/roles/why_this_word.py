@@ -15,14 +15,13 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.arrays import AnyFloats, Bools
-from transformer.circuits.edges import patch_strongest
-from viz.app import jobs
-from viz.app.cache import cached_results, memory
+from transformer.circuits.edges import patch_edges, patch_strongest
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
-from viz.app.sentence import python_code, sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.view import Job, cached, compute, compute_in_job, view
 from viz.draw.formatting import SEEN, format_number, format_probability
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted, token_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
 from viz.figures import axes, forms
 from viz.findings.passes import strongest_edge
 from viz.findings.weights import Finding
@@ -37,10 +36,25 @@ offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1  # share of the largest bar from which two bars can disagree
 
 
-def show() -> None:
-    """Draw the view: a written piece, an alternative, and what favours either."""
-    if (bar := sentence_bar.traced()) is None:
-        return
+def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find the strongest edge at the step and for the alternative that the view opens on."""
+    choices = pieces.step_choices(translator, trace)
+    step = pieces.least_certain_step(choices)
+    texts = [choice.piece for choice in choices[step][:2]]
+    (other,) = translator.target_tokenizer.ids_of(texts[1:])
+    patched = cached(patch_edges, translator.model, trace, step, other)
+    return strongest_edge(patched, step, [pieces.shown_piece(text) for text in texts])
+
+
+@view(
+    navigation.WHY,
+    needs_sentence=True,
+    question="What speaks for this word rather than another?",
+    find=find_edge,
+)
+def why_this_word() -> None:
+    """Draw a written piece, an alternative, and what favours either."""
+    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     choices = pieces.step_choices(translator, trace)
     # another step has other alternatives
@@ -56,9 +70,7 @@ def show() -> None:
         pieces.shown_piece(written.text),
         pieces.shown_piece(pieces.piece_text(translator, other)),
     )
-    evidence = memory.memo_per_trace(
-        trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
-    )
+    evidence = compute("evidence", contrast, translator.model, trace, step, other)
     first, second = map(quoted, names)
     probability, log_odds = choices[step][0].probability, evidence.log_odds
     st.text(
@@ -76,7 +88,7 @@ def show() -> None:
     with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
         show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
-    edges_code = edges.show(translator, trace, step, other, head, names)
+    edges.show(translator, trace, step, other, head, names)
     explanations.explain(
         "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
         "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
@@ -91,29 +103,6 @@ def show() -> None:
         "That the strongest edges exceed random ones holds of an untrained model, too."
         + explanations.sources("§3.1", contrast, direct_logits, erase, patch_strongest)
     )
-    by_head = "direct" if measure == "direct logits" else "by_head"
-    code = f"""
-        evidence = contrast(translator.model, trace, {step}, {other})
-        # Subwords: gradient × value
-        result = evidence.by_source
-        # Subwords: lost when erased
-        result = erase(translator.model, trace, {step}, {other})
-        # Heads
-        result = evidence.{by_head}
-        # {head_title(*head)}
-        result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
-    """
-    python_code.show_code(code, edges_code)
-
-
-def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find the strongest edge at the step and for the alternative that the view opens on."""
-    choices = pieces.step_choices(translator, trace)
-    step = pieces.least_certain_step(choices)
-    texts = [choice.piece for choice in choices[step][:2]]
-    (other,) = translator.target_tokenizer.ids_of(texts[1:])
-    patched = edges.patched_edges(translator, trace, step, other)
-    return strongest_edge(patched, step, [pieces.shown_piece(text) for text in texts])
 
 
 def disagree(first: AnyFloats, check: AnyFloats) -> Bools:
@@ -174,12 +163,9 @@ def _changes_by_erasing(
     ):
         return None, "Erasing takes some seconds on a sentence of this length."
 
-    def compute(model: Translator, report: cached_results.Report) -> AnyFloats:
-        return erase(model.model, trace, step, other, progress=report)
-
-    measure, title = ("erased", step, other), f"Erasing {count} subwords one by one"
+    job = Job(f"Erasing {count} subwords one by one", at_once=64)
     try:
-        return jobs.computed(translator, trace, measure, title, compute, at_once=64), ""
+        return compute_in_job("erased", job, erase, translator.model, trace, step, other), ""
     except HeadlightError as error:
         return None, problems.without_paths(error)
 
@@ -237,7 +223,7 @@ def show_open_head(
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
     st.text(f"{summary}: above 0 it speaks for {favours}")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
-    names, places = token_names(tokens), strongest(values)
+    names, places = display_tokens(tokens), strongest(values)
     charts.altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",

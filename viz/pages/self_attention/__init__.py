@@ -1,8 +1,12 @@
 """The page “Why self-attention”: Table 1 as formulas, as curves, and as measured."""
 
-from viz.pages.self_attention import costs
+from viz.app.view import Page
+from viz.pages.self_attention.costs import why_self_attention
 
-
-def show() -> None:
-    """Draw the page."""
-    costs.show()
+PAGE = Page(
+    "self_attention",
+    "Why attention and not recurrence or convolution?",
+    ("subword",),
+    (why_self_attention,),
+)
+show = PAGE.show

@@ -11,7 +11,7 @@ from transformer.paper import costs, paths
 from viz.app import measurements
 from viz.app.chrome import charts, explanations, fields
 from viz.app.measurements import Measurement
-from viz.app.sentence import python_code
+from viz.app.view import compute, view
 from viz.figures.growth import growth_chart
 from viz.pages.self_attention import path_pictures
 
@@ -35,8 +35,9 @@ TABLE_1 = {
 """Work, sequential operations and longest path between two positions, from the paper."""
 
 
-def show() -> None:
-    """Draw the page: the paths, the table, then its columns as curves."""
+@view(needs_sentence=True)
+def why_self_attention() -> None:
+    """Draw the paths in the sentence, if there is one, the table, and its columns as curves."""
     above, below = st.container(), st.container()
     with below, fields.controls_row("growth-controls"):
         quantity = fields.choose_one("Quantity", QUANTITIES, "arch_quantity")
@@ -47,21 +48,22 @@ def show() -> None:
         r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64)
         h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8)
     with above:
-        sizes, tokens, text, code = path_pictures.show(d=d, r=r, h=h)
+        sizes, tokens, text = path_pictures.show(d=d, r=r, h=h)
         _table(sizes, tokens, text)
-    n = np.geomspace(SHORTEST, longest, POINTS)
     title, function = QUANTITIES[quantity]
-    curves = {layer: (n, function(layer, n, sizes)) for layer in costs.LAYERS}
-    field = "bytes" if quantity == MEMORY else "seconds"
+    n = compute("n", np.geomspace, SHORTEST, longest, POINTS)
+    values = compute("values", costs.by_layer, function, n, sizes)
     left, right = below.columns(2, gap="large")
     with left:
         st.subheader(f"By formula, {_shape(sizes)}", anchor=False)
-        alt = f"{quantity} of one layer of each sort over the length of the sequence."
-        charts.altair_chart(growth_chart(curves, quantity=title), alt=alt)
+        charts.altair_chart(
+            growth_chart({layer: (n, x) for layer, x in values.items()}, quantity=title),
+            alt=f"{quantity} of one layer of each sort over the length of the sequence.",
+        )
         st.text(_explain_formula(quantity, sizes, longest))
     if quantity != PATH:  # a path takes no time of its own
         with right:
-            _measured(field, sizes)
+            _measured("bytes" if quantity == MEMORY else "seconds", sizes)
     explanations.explain(
         "**Path**: how many steps lie between two words. Self-attention connects all words in one "
         "layer, however far apart they are; convolutions need a stack, O(n/k) with contiguous "
@@ -75,27 +77,6 @@ def show() -> None:
         + explanations.sources(
             "§1, §2, §4, Table 1", paths.shortest_path, attention.MultiHeadAttention.attend
         )
-    )
-    name = ".".join([function.__module__.rpartition(".")[2], function.__name__])
-    own = f"""
-        # Table 1
-        n, result = {tokens}, {{}}
-        for layer in costs.LAYERS:
-            result[layer] = costs.work(layer, n, sizes), paths.longest_path(layer, n, sizes)
-    """
-    measured = f"""
-        # Measured
-        layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
-        result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
-    """
-    formula = f"""
-        sizes = costs.{sizes}
-        # By formula
-        n = np.geomspace({SHORTEST}, {longest}, {POINTS})
-        result = {{layer: {name}(layer, n, sizes) for layer in costs.LAYERS}}
-    """
-    python_code.show_code(
-        formula, "" if quantity == PATH else measured, own if tokens else "", code
     )
 
 
@@ -119,7 +100,7 @@ def _explain_formula(quantity: str, sizes: costs.Sizes, longest: int) -> str:
 
 def _measured(field: str, sizes: costs.Sizes) -> None:
     heading = st.empty()
-    if (measurement := measurements.read("layers", "d", "h", "k")) is None:
+    if (measurement := measurements.measured("layers", "d", "h", "k")) is None:
         return
     d, h, k = measurement.sizes
     measured = costs.Sizes(d=d, h=h, k=k, r=sizes.r)
@@ -164,11 +145,12 @@ def _table(sizes: costs.Sizes, n: int, text: str) -> None:
     lines = ["| layer | computation | sequential operations | longest path |", "|---|---|---|---|"]
     if n:
         lines = [f"{lines[0]} computation, n = {n} | path |", f"{lines[1]}---:|---:|"]
+        work = compute("work_of_sentence", costs.by_layer, costs.work, n, sizes)
+        path = compute("path_of_sentence", costs.by_layer, paths.longest_path, n, sizes)
     for layer, formulas in TABLE_1.items():
         cells = [f"${formula}$" for formula in formulas]
         if n:
-            work, path = costs.work(layer, n, sizes), paths.longest_path(layer, n, sizes)
-            cells += [f"{float(work):,.0f}", _count(float(path))]
+            cells += [f"{float(work[layer]):,.0f}", _count(float(path[layer]))]
         name = f"{layer}, r" if layer == costs.RESTRICTED else layer
         lines.append(f"| {name} | {' | '.join(cells)} |")
     with st.container(key="arch-table-1"):

@@ -9,10 +9,10 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.sinks import are_sinks
 from transformer.paper import costs, paths
-from viz.app.cache import memory
 from viz.app.chrome import fields
 from viz.app.links import address
 from viz.app.sentence import sentence_bar
+from viz.app.view import compute
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, head_title, quoted
 from viz.figures.axes import CURVE_COLORS
@@ -24,15 +24,15 @@ TITLES = {
     costs.RECURRENT: "Recurrent",
     costs.CONVOLUTIONAL: "Convolutional, dilated",
 }
+LAYERS = (*TITLES, paths.CONTIGUOUS)
 
 
 class Shown(NamedTuple):
-    """Sizes, text and code for the rest of the page."""
+    """Sizes and text for the rest of the page."""
 
     sizes: costs.Sizes
     tokens: int = 0  # of the sentence, if there is one
     text: str = ""
-    code: str = ""
 
 
 def show(*, d: int, r: int, h: int) -> Shown:
@@ -49,10 +49,7 @@ def show(*, d: int, r: int, h: int) -> Shown:
     with row:
         ends = _word("From", "path_from", names, words[0]), _word("to", "path_to", names, words[-1])
     start, end = sorted(ends)  # recurrence and kernels read from left to right
-    ways = {}
-    for layer in (*TITLES, paths.CONTIGUOUS):
-        search = partial(paths.shortest_path, layer, n, start, end, sizes)
-        ways[layer] = memory.memo(("path", layer, n, start, end, sizes), search)
+    ways = compute("ways", costs.by_layer, paths.shortest_path, n, start, end, sizes, layers=LAYERS)
     longest = max(len(way) - 1 for way in ways.values() if way)
     columns = st.container(key=PICTURE).columns(3, gap="large")
     for column, color, (layer, title) in zip(columns, CURVE_COLORS, TITLES.items(), strict=False):
@@ -81,16 +78,7 @@ def show(*, d: int, r: int, h: int) -> Shown:
         f"Each step takes the same time in all three pictures. With contiguous kernels in place "
         f"of dilated ones: {layers}. {_farthest(trace, names)}"
     )
-    code = f"""
-        # Paths
-        result = {{}}
-        for layer in {(*TITLES, paths.CONTIGUOUS)}:
-            result[layer] = paths.shortest_path(layer, {n}, {start}, {end}, sizes)
-        # The farthest look
-        sinks = are_sinks(trace.source_tokens, trace.special)
-        result = paths.farthest_look(trace.encoder_self, sinks)
-    """
-    return Shown(sizes, n, text, code)
+    return Shown(sizes, n, text)
 
 
 def _word(label: str, key: str, names: list[str], first: int) -> int:
@@ -102,7 +90,7 @@ def _word(label: str, key: str, names: list[str], first: int) -> int:
 
 
 def _farthest(trace: AttentionTrace, names: list[str]) -> str:
-    look = paths.farthest_look(trace.encoder_self, are_sinks(trace.source_tokens, trace.special))
+    look = compute("look", paths.farthest_look, trace)
     if look is None:
         return "No head of the encoder gives half of its weight to another word of this sentence."
     layer, head, query, key = look

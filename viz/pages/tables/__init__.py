@@ -1,6 +1,5 @@
 """The page “Tables 2 and 3”: the paper's results, their cost, and models that were trained here."""
 
-from viz.app.sentence import worth_seeing
 from viz.app.view import Page, view
 from viz.pages.tables import table_2, table_3
 
@@ -8,7 +7,6 @@ from viz.pages.tables import table_2, table_3
 @view()
 def tables() -> None:
     """Draw both tables, each with its charts."""
-    worth_seeing.show("tables", asked=PAGE.asked)
     table_2.show()
     table_3.show()
 

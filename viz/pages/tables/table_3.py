@@ -119,7 +119,7 @@ def _table(rows: Sequence[TrainedRow], base: TrainedRow | None) -> None:
     for row in rows:
         if base is None or model_variations.paper_row_of(row, base) is None:
             st.text(
-                f"{row.name}, which is no row of the paper: perplexity {row.perplexity:.2f}, "
+                f"{row.name}, which is not a row of the paper: perplexity {row.perplexity:.2f}, "
                 f"BLEU {row.bleu:.1f}."
             )
 

@@ -5,14 +5,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from training.run import journal
-from training.run.journal import LOG, Record, RunLogError
+from training.run.journal import LOG, Record, RunLogError, read_foreign
 from training.schedule import learning_rate
 from transformer.files.installed import FORMING
 from viz.app.chrome import charts, explanations, problems
-from viz.app.sentence.python_code import show_code
+from viz.app.view import compute, controls, figure, program, view
 from viz.draw.formatting import listing
 from viz.figures.training import (
     COLORS,
@@ -29,10 +28,11 @@ VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 """Fields of a validation."""
 
 
-def show(row: DeltaGenerator) -> None:
+@view("Curves", question="How did the loss fall?", find="nothing")
+def curves() -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
     offered = runs.offered_runs(RUNS)
-    names = row.multiselect(
+    names = controls().multiselect(
         "Runs",
         list(offered),
         default=[next(name for name, folder in offered.items() if folder != FORMING)],
@@ -47,15 +47,20 @@ def show(row: DeltaGenerator) -> None:
     folders = {name: offered[name] for name in names if name in offered}
     live = any(runs.is_live(folder) for folder in folders.values())
     # while a run continues, only the pictures are redrawn
-    st.fragment(_pictures, run_every="3s" if live else None)(folders, live)
+    st.fragment(_fragment, run_every="3s" if live else None)(folders, live)
 
 
-def _pictures(folders: dict[str, Path], followed: bool) -> None:
+def _fragment(folders: dict[str, Path], followed: bool) -> None:
     if followed and not any(map(runs.is_live, folders.values())):
         st.rerun()  # only a run of the whole page ends the fragment's repetition
+    with program():
+        _pictures(folders)
+
+
+def _pictures(folders: dict[str, Path]) -> None:
     shown: dict[str, Sequence[Record]] = {}
-    for name, folder in folders.items():
-        records, problem = _records(name, folder)
+    for n, (name, folder) in enumerate(folders.items(), start=1):
+        records, problem = _records(n, name, folder)
         if records:
             shown[name] = records
         if problem:
@@ -67,7 +72,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         st.subheader("Loss", anchor=False)
         fields = {"loss": "training", "validation_loss": "validation"}
         charts.altair_chart(
-            run_chart(shown, fields, unit="nats per subword", height=380),
+            figure("loss", run_chart, shown, fields, unit="nats per subword", height=380),
             alt="Training and validation loss over the steps of each run.",
         )
     with summaries:
@@ -84,42 +89,27 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         )
     left, right = st.columns(2, gap="large")
     fields = {"validation_perplexity": "validation"}
-    perplexity = run_chart(shown, fields, unit="per subword", log=True)
-    bleu = run_chart(shown, {"validation_bleu": "validation, greedy"}, unit="BLEU")
-    speed = run_chart(shown, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
+    perplexity = figure("perplexity", run_chart, shown, fields, unit="per subword", log=True)
+    rate = figure("rate", learning_rate_chart, shown)
+    fields = {"validation_bleu": "validation, greedy"}
+    bleu = figure("bleu", run_chart, shown, fields, unit="BLEU")
+    fields = {"tokens_per_second": "speed"}
+    speed = figure("speed", run_chart, shown, fields, unit="target tokens / s", ticks="~s")
     for column, title, chart, alt in (
         (left, "Perplexity", perplexity, "Validation perplexity"),
-        (left, "Learning rate", learning_rate_chart(shown), "Planned and used learning rate"),
+        (left, "Learning rate", rate, "Planned and used learning rate"),
         (right, "BLEU", bleu, "Validation BLEU"),
         (right, "Speed", speed, "Target tokens a second"),
     ):
         with column, st.container(key=f"{title.lower().replace(' ', '-')}-picture"):
             st.subheader(title, anchor=False)
             charts.altair_chart(chart, alt=f"{alt} over the steps of each run.")
-    logs = ", ".join(f"{name!r}: {runs.folder_code(folders[name])} / {LOG!r}" for name in shown)
-    show_code(f"""
-        logs = {{{logs}}}
-        runs = {{name: journal.read(log) for name, log in logs.items()}}
-        # Loss
-        fields = {{"loss": "training", "validation_loss": "validation"}}
-        figure = run_chart(runs, fields, unit="nats per subword", height=380)
-        # Perplexity
-        fields = {{"validation_perplexity": "validation"}}
-        figure = run_chart(runs, fields, unit="per subword", log=True)
-        # Learning rate
-        figure = learning_rate_chart(runs)
-        # BLEU
-        figure = run_chart(runs, {{"validation_bleu": "validation, greedy"}}, unit="BLEU")
-        # Speed
-        fields = {{"tokens_per_second": "speed"}}
-        figure = run_chart(runs, fields, unit="target tokens / s", ticks="~s")
-    """)
 
 
-def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
-    """Read the records of a run, and name a problem, if any."""
+def _records(n: int, name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
+    """Read the records of the nth run, and name a problem, if any."""
     try:
-        log = runs.load_log(folder / LOG)
+        log = compute(f"log_{n}", read_foreign, folder / LOG, **runs.LIMITS)
     except RunLogError as error:
         return (), f"{name}: {problems.without_paths(error)}"
     if not log.records and not log.wrong:

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from training.run.journal import LOG, MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
@@ -24,9 +23,9 @@ from transformer.analysis.sinks import share_on_sinks
 from transformer.files import installed
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
-from viz.app.chrome.problems import say
 from viz.app.links import address
-from viz.app.sentence import python_code, worth_seeing
+from viz.app.sentence import worth_seeing
+from viz.app.view import compute, controls, findings_row, list_result, part, view
 from viz.draw import labels, palette, trace_message
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number, per_cent
@@ -46,26 +45,20 @@ LOG_STEPS = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in 
 _OPENED = "forming_opened"  # in the session: the state in which the player was opened
 
 
-def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
+@view("Heads forming", question="When did the heads form?", find="nothing")
+def heads_forming() -> None:
     """Draw the saved steps, the menus of run and sentence in the row of the views."""
     folders = runs.offered_runs(RUN)
     # the first that saved attention: not the run of every model did
     saved = [runs.is_folder(folder / "probes") for folder in folders.values()]
     index = saved.index(True) if any(saved) else 0
-    with row:
+    with controls():
         name = fields.menu(
             "Run", list(folders), RUN, width=290, index=index,
             on_change=runs.forget_unknown, help=runs.RUNS_HELP,
         )  # fmt: skip
     runs.report_missing(RUN)
-    try:
-        # a deleted run is no longer in the menu
-        _attention(name, folders.get(name, installed.BUNDLED), question, row)
-    except HeadlightError as error:
-        say(error)
-
-
-def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGenerator) -> None:
+    folder = folders.get(name, installed.BUNDLED)  # a deleted run is no longer in the menu
     sentences = runs.find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = runs.is_live(folder)
@@ -76,13 +69,14 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
             f"and so on, and at each validation, in its folder probes."
         )
         return
-    with row:
+    with controls():
         names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
         shown = names.__getitem__
         number = fields.menu("Sentence", list(names), SENTENCE, width=330, format_func=shown)
     # the menu's names in the URL, for a link
     here = {RUN: name, SENTENCE: names[number]}
-    _pictures(here, folder, sentences[int(number) - 1], question)
+    list_result("probes", sentences, runs.find, folder)
+    _pictures(here, folder, part("files", sentences, int(number) - 1))
 
 
 def _follow(folder: Path, drawn: list[runs.Probes], followed: bool) -> None:
@@ -111,25 +105,26 @@ class _Opened(NamedTuple):
     step: int | None  # None plays
 
 
-def _pictures(
-    here: Mapping[str, str], folder: Path, probes: runs.Probes, question: DeltaGenerator
-) -> None:
-    traces, written, problems = runs.load_all(probes)
+def _pictures(here: Mapping[str, str], folder: Path, probes: runs.Probes) -> None:
+    list_result("saved", saved := runs.load_all(probes), runs.load_all, probes)
+    traces, written, problems = part("steps", saved, 0), *saved[1:]
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
     if len(problems) > MAX_NAMED:
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    confidence = {n: float(measured(x, "cross", "confidence").mean()) for n, x in traces.items()}
+    cross = compute("cross_confidence", measures_by_step, traces, "cross", "confidence")
+    confidence = dict(zip(traces, cross.mean((1, 2)).tolist(), strict=True))
     formed = training.heads_form(confidence, here)
-    worth_seeing.link("training", question, [formed] if formed else [])
+    worth_seeing.link("training", findings_row(), [formed] if formed else [])
     losses = _losses(folder, traces)
     steps = [TrainingStep(n, x, written.get(n), losses.get(n, "")) for n, x in traces.items()]
-    opened = _opened((str(folder), here[SENTENCE]), traces)
+    heads = compute("heads", formed_heads, part("last", traces, max(traces)))
+    opened = _opened((str(folder), here[SENTENCE]), traces, heads)
     kind, layer, head = _linked_head(traces[max(traces)], opened.heads)
     step = _linked_step([*traces]) or max(traces)
-    drawn = traces[step]
+    drawn = part("trace", traces, step)
     data = encode_learning(
         steps,
         trace_message.about(drawn.languages, Origin("", "", here[RUN], checksum="").made_by),
@@ -152,7 +147,7 @@ def _pictures(
         charts.altair_chart(
             measure_chart(
                 list(traces),
-                np.stack([measured(trace, kind, name) for trace in traces.values()]),
+                compute("values", measures_by_step, traces, kind, name),
                 kind=kind,
                 selected=(layer, head),
                 marked=step,
@@ -161,48 +156,33 @@ def _pictures(
             alt=f"The {name} of each {labels.SCREEN_NAMES[kind]} head over the steps of the run.",
         )
     with right:
-        on_sinks = sinks_table(traces)
+        on_sinks = compute("on_sinks", sinks_table, traces)
         charts.altair_chart(
             sinks_chart(on_sinks, step),
             alt="The share of attention on sinks over the steps of the run, by kind.",
         )
         st.caption(explanations.as_markdown(sinks_text(on_sinks)))
     if len(traces) > 1:
-        st.table(forming_table(traces), border="horizontal", hide_index=True)
+        table = compute("table", forming_table, traces)
+        st.table(table, border="horizontal", hide_index=True)
     explanations.explain(
         "You see every head on one sentence, at the steps at which the run saved its attention. "
-        f"{first_one_to_one(traces)}" + explanations.sources("§3.2.2", head_roles, share_on_sinks)
+        f"{compute('first', first_one_to_one, traces)}"
+        + explanations.sources("§3.2.2", head_roles, share_on_sinks)
     )
-    probe = probes[step].name
-    files = f"step-*-sentence-{probe.rpartition('-')[2]}"
-    python_code.show_code(f"""
-        folder = {runs.folder_code(folder)} / "probes"
-        saved = AttentionTrace.load(folder / {probe!r})
-        # All heads
-        figure = explore(saved, selected={(kind, layer, head)})
-        # {labels.head_title(kind, layer, head)}
-        weights = saved.weights({kind!r})[{layer}, {head}]
-        figure = head_map(weights, *saved.labels({kind!r}), kind={kind!r})
-        # {name}, step after step
-        steps = map(AttentionTrace.load, sorted(folder.glob({files!r})))
-        result = [measure(by_pieces(x, {kind!r}), {kind!r}, {name!r}) for x in steps]
-        # Share of attention on sinks, step after step
-        steps = [*map(AttentionTrace.load, sorted(folder.glob({files!r})))]
-        result = [[share_on_sinks(x, kind).mean() for x in steps] for kind in KINDS]
-    """)
 
 
-def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
+def _opened(
+    subject: tuple[str, str], traces: Mapping[int, AttentionTrace], heads: Mapping[Kind, Head]
+) -> _Opened:
     """Return the player's first state, the same until a link or a menu asks for another."""
     before: _Opened | None = st.session_state.get(_OPENED)
     if before and before.subject == subject and not address.has_arrived():
         return before
-    last = traces[max(traces)]
-    heads = memo_per_trace(last, ("formed",), lambda: formed_heads(last))
-    linked = _linked_head(last, heads)
+    linked = _linked_head(traces[max(traces)], heads)
     arrival = before.arrival + 1 if before else 1
-    heads = heads | {linked.kind: linked}
-    opened = _Opened(arrival, subject, linked.kind, heads, _linked_step([*traces]))
+    selected = {**heads, linked.kind: linked}
+    opened = _Opened(arrival, subject, linked.kind, selected, _linked_step([*traces]))
     st.session_state[_OPENED] = opened
     return opened
 
@@ -267,6 +247,13 @@ def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
             first, last = logged[n - 1] + 1 if n else 1, logged[n]
             texts[step] = f"Training loss {losses[last]:.2f} (mean of steps {first:,} to {last:,})."
     return texts
+
+
+def measures_by_step(
+    traces: Mapping[int, AttentionTrace], kind: Kind, name: str
+) -> NDArray[np.float64]:
+    """Compute a measure of every head of one kind, `[step, layer, head]`."""
+    return np.stack([measured(trace, kind, name) for trace in traces.values()])
 
 
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:

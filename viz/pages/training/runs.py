@@ -11,10 +11,11 @@ import streamlit as st
 from training.run import journal
 from training.run.journal import LOG, MAX_STEP, Log, RunLogError, read_foreign
 from transformer import KINDS, AttentionTrace, CheckpointError
-from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME, FORMING, REVERSE
+from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME, FORMING
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.problems import without_paths
 from viz.app.models import menu
+from viz.app.view import cached
 from viz.draw.labels import quoted
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
@@ -39,12 +40,6 @@ def known_runs() -> dict[str, Path]:
         return runs
     same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
     return {next(same, MODEL_NAME): run} | runs
-
-
-def folder_code(folder: Path) -> str:
-    """Return the Python expression of a run's folder, which is named without its place here."""
-    names = {BUNDLED: "BUNDLED", FORMING: "FORMING", REVERSE: "REVERSE"}
-    return names.get(folder) or f"Path({folder.name!r})"
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -98,16 +93,13 @@ def _changed(path: Path) -> float:
         return 0.0
 
 
-MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000
+LIMITS = {"max_bytes": 16 * 2**20, "max_lines": 50_000}
 """Largest log that the page reads: 2.5 million steps with every fiftieth logged."""
 
 
 def load_log(path: Path) -> Log:
     """Read the records of one log, and the problems of its other lines."""
-    return memo(
-        ("run log", path, state_of_file(path)),
-        lambda: read_foreign(path, max_bytes=MAX_BYTES, max_lines=MAX_LINES),
-    )
+    return cached(read_foreign, path, **LIMITS)
 
 
 def log_problem(name: str, log: Log) -> str | None:
@@ -222,8 +214,8 @@ def _read(path: Path) -> AttentionTrace:
     own, cross = trace.decoder_self.shape[:2], trace.cross.shape[:2]
     if set(trace.kinds) != set(KINDS) or own != cross or trace.head_counts:
         raise CheckpointError(
-            f"{path.name} is no probe of a run: those of a model that is trained here have as many "
-            f"layers and heads of both kinds of attention of the decoder."
+            f"{path.name} is not a probe of a run: those of a model that is trained here have as "
+            f"many layers and heads of both kinds of attention of the decoder."
         )
     for kind in KINDS:
         weights = trace.weights(kind)

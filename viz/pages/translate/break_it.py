@@ -14,6 +14,7 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from viz.app import jobs
+from viz.app.cache import memory
 from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
@@ -61,7 +62,8 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
             ahead = job.queue.ahead(job)
-            note = job.error or (f"Waits for {counted(ahead, 'other')} …" if ahead else "")
+            others = f"Waits for {counted(ahead, 'other job')} of this server …"
+            note = job.error or (others if ahead else "")
             return job.part or (), note, not job.is_active
 
     def send(places: Sequence[player.RemovedHead], note: str, sent: int) -> None:
@@ -122,8 +124,7 @@ def _break(
         stop = SearchBudget()
         return translator.translate(trace.source, should_stop=stop, **settings.arguments)
 
-    for count in range(1, (wanted or most) + 1):
-        needed = needed_heads(trace, count, translator, report).heads[:most]
+    def remove(count: int, needed: Sequence[Head]) -> player.RemovedHead:
         controls = [
             removal_order.random_order(translator.model, needed, seed + draw)[:count]
             for draw in range(DRAWS)
@@ -136,9 +137,15 @@ def _break(
         )
         with without(controls[0]):
             control = player.ControlDraws(others, translated().text == translation.text)
-        head, pieces = needed[count - 1], after.best.pieces
-        places = [*places, player.RemovedHead(head, log_p, pieces, after.text, maps, control)]
+        head = needed[count - 1]
+        return player.RemovedHead(head, log_p, after.best.pieces, after.text, maps, control)
+
+    for count in range(1, (wanted or most) + 1):
+        needed = needed_heads(trace, count, translator, report).heads[:most]
+        # of another number of heads, the first ones are known
+        key, find = ("removed", count, settings), partial(remove, count, needed)
+        places = [*places, memory.memo_per_trace(trace, key, find)]
         report(count, wanted or most, "", places)
-        if not wanted and player.changed_words(trace.target_pieces, pieces).plain:
+        if not wanted and player.changed_words(trace.target_pieces, places[-1].pieces).plain:
             break
     return places

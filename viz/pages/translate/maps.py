@@ -1,6 +1,7 @@
 """Links between words, shares of the source, one map and its numbers."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -121,9 +122,8 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
                 lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells), axis=1
             )
             st.dataframe(styled, hide_index=True, height=min(38 * (len(frame) + 1), 420))
+            navigation.plain_link("inside", "See every step of this row", _row_choices(place))
             url = head_picker.link_parameters(kind, layer, head)
-            step = {**url, "word": str(query + 1)}
-            navigation.plain_link("inside", "See every step of this row", step)
             navigation.plain_link("heads", "Compare with all heads", url)
             attend = function_name(MultiHeadAttention.attend)
             st.caption(f"{function_name(attention_scores)}, {attend}")
@@ -161,9 +161,19 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {function_name(source_shares)}")
 
 
-def _show_steps(place: DeltaGenerator, watched: Head | None) -> None:
+def _row_choices(place: Mapping[str, Any]) -> dict[str, str]:
+    """Return the choices that open the row and the key of a ribbon on the page “Inside a head”."""
+    head = head_picker.link_parameters(place["kind"], place["layer"], place["head"])
+    return {**head, "word": str(place["query"] + 1), "key": str(place["key"] + 1)}
+
+
+def _show_steps(place: DeltaGenerator, trace: AttentionTrace, watched: Head | None) -> None:
+    """Draw the first steps, whose next one opens on what was clicked: a ribbon, or a head."""
+    choices = watched and head_picker.link_parameters(*watched)
+    if (ribbon := opened_numbers(trace)) is not None:
+        choices = _row_choices(ribbon)
     with place:
-        first_steps.show("translate", watched and head_picker.link_parameters(*watched))
+        first_steps.show("translate", choices)
 
 
 NOTHING = "There is no word to link: the sentence or its translation has none."
@@ -183,7 +193,7 @@ def show_words(
     if not source or not target:
         with picture:
             _, watched = show_player(bar, trace, on_pick=take)
-        _show_steps(actions, watched)
+        _show_steps(actions, trace, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -217,7 +227,7 @@ def show_words(
         key, watched = show_player(
             bar, trace, settings=settings, mutual=solid, every=pairs, linked=linked, on_pick=take
         )
-    _show_steps(actions, watched)
+    _show_steps(actions, trace, watched)
     with broken:
         break_it.show_break(bar, trace, actions)
     if from_source is not None:

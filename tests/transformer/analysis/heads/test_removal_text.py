@@ -42,7 +42,7 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
     for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3", "L2 H4 cross L2 H4 cross",
                   "L1 H1 cross painted 2x2 0-1"):  # fmt: skip
         removals, problem = removal_text.parse_removals(wrong, translator.model)
-        assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
+        assert (removals, "is not a head: write L2 H4 cross" in problem) == ([], True)
     assert (
         "L1 H100 · cross-attention"
         in removal_text.parse_removals("L1 H100 cross", translator.model)[1]
@@ -57,8 +57,8 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
         ("", "comma too many"),
         ("L1 H2 encoder painted 3x3 4-1", "does not have"),
         ("L1 H2 decoder painted 3x3 1-2", "its mask hides"),
-        ("L1 H2 encoder painted 2x2 ~AAAA", "is no head"),
-        ("L2 H٣ cross", "is no head"),
+        ("L1 H2 encoder painted 2x2 ~AAAA", "is not a head"),
+        ("L2 H٣ cross", "is not a head"),
     ],
 )
 def test_what_is_no_head_is_named_and_the_others_stay(translator, part, why) -> None:
@@ -127,10 +127,10 @@ NAN = float("nan")
     ("values", "message"),
     [
         (("self", 0, 0), "kind = 'self' does not exist: choose one of"),
-        (("cross", -1, 0), "A layer counts from 0"),
+        (("cross", -1, 0), "is not the number of a layer"),
         (("cross", 0, 0, "off"), "does not exist: choose one of zero"),
         (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
-        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "not a number from 0 to 1"),
         (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
         (("cross", 0, 0, "rows", None, ((0, ()),), (1, 1)), "Rows, each with a key, are given"),
     ],

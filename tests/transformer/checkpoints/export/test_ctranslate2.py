@@ -1,43 +1,44 @@
-import io
+"""Folders for CTranslate2: it computes on them what the checkpoint computes."""
+
+import builtins
+import importlib
 import json
-import shutil
-import sys
 
 import numpy as np
 import pytest
+import torch
 
-from transformer import CheckpointError, Translator, __main__, export
+from transformer import Transformer, TransformerConfig, Translator, errors, export
 from transformer.analysis import alignment
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.checkpoints import checkpoint, domain
+from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2
 from transformer.checkpoints.export.manifest import EXPORT
-from transformer.engine import CTranslate2Translator
 from transformer.files.installed import BUNDLED
 from transformer.text import languages
+from transformer.text.tokenizer import with_end
 
 TEXT = "The dog waits beside the river."
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, checkpoint_folder):
-    """Export a checkpoint that states its domain."""
-    given = tmp_path_factory.mktemp("given") / "model"
-    shutil.copytree(checkpoint_folder, given)
-    (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
     out = tmp_path_factory.mktemp("exported") / "deep" / "model"
-    assert export.main(["ctranslate2", "--checkpoint", str(given), "--out", str(out)]) == 0
+    arguments = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
+    assert export.main(arguments) == 0
     return out
 
 
 def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpoint_folder):
-    read = ctranslate2.read(exported)
-    loaded = checkpoint.load(checkpoint_folder)
-    assert (read.checksum, read.model.config) == (loaded.checksum, loaded.model.config)
-    assert read.tokenizer.model == loaded.tokenizer.model
-    assert {*ctranslate2.REQUIRED, domain.FILE, EXPORT} == {
-        path.name for path in exported.iterdir()
-    }
+    manifest, loaded = (
+        json.loads((exported / EXPORT).read_text()),
+        checkpoint.load(checkpoint_folder),
+    )
+    assert manifest["checkpoint"] == loaded.checksum
+    assert manifest["model"] == loaded.model.config.to_dict()
+    assert (exported / "tokenizer.model").read_bytes() == loaded.tokenizer.model
+    names = {"model.bin", "config.json", "shared_vocabulary.json", "tokenizer.model", EXPORT}
+    assert {path.name for path in exported.iterdir()} == names
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
 
 
@@ -45,27 +46,47 @@ def test_the_languages_of_the_checkpoint_are_those_of_the_export(tmp_path, check
     given, french_dutch = checkpoint.load(checkpoint_folder), languages.Languages("French", "Dutch")
     checkpoint.save(tmp_path / "model", given.model, given.tokenizer, languages=french_dutch)
     ctranslate2.write(checkpoint.load(tmp_path / "model"), tmp_path / "out")
-    assert CTranslate2Translator.load(tmp_path / "out").languages == french_dutch
+    manifest = json.loads((tmp_path / "out" / EXPORT).read_text())
+    assert languages.Languages.from_record(manifest) == french_dutch
 
 
-def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsys, monkeypatch):
-    moved = exported.with_name("moved")
-    shutil.copytree(exported, moved)
-    command = ["--engine", "ctranslate2", "--beam", "1", TEXT]
-    assert __main__.main(["--checkpoint", str(moved), *command]) == 0
-    assert capsys.readouterr().out.strip()
-    engine = CTranslate2Translator.load(moved)
-    ours = Translator.load(checkpoint_folder)
-    assert engine.checksum == ours.checksum
-    for options in (["--align"], ["--score", "--target", "Ein"]):
-        assert __main__.main(["--checkpoint", str(moved), *command[:2], TEXT, *options]) == 2
-        assert "take the checkpoint that it was exported from" in capsys.readouterr().err
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
-    assert __main__.main(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
-    refusal = f"headlight translate: {moved} holds a model for CTranslate2"
-    assert capsys.readouterr().err.startswith(refusal)
-    assert __main__.main(["--checkpoint", str(moved), TEXT]) == 2
-    assert "add --engine ctranslate2" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"d_k": 4, "d_v": 8, "activation": "gelu", "attention_bias": True, "output_bias": True},
+        {"positions": "learned", "activation": "swish", "h": 2, "d_k": 24, "d_v": 20},
+    ],
+    ids=["d_k < d_v, gelu, biases", "learned positions, swish, h d_k > d_model"],
+)
+def test_every_shape_of_ours_is_exact(shape, tokenizer, tmp_path, pairs):
+    sizes = {"N": 2, "d_model": 32, "d_ff": 64, "h": 4, "max_length": 90} | shape
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        model = Transformer(TransformerConfig(vocab_size=160, **sizes)).eval()
+        for name, parameter in model.named_parameters():
+            if name.endswith(("W_Q.bias", "W_K.bias", "W_V.bias", "W_O.bias", "output_bias")):
+                torch.nn.init.normal_(parameter)
+    checkpoint.save(tmp_path / "model", model, tokenizer)
+    ours = Translator.load(tmp_path / "model")
+    ctranslate2.write(checkpoint.load(tmp_path / "model"), tmp_path / "out")
+    theirs = ctranslate2.engine().Translator(str(tmp_path / "out"))
+    for pair in pairs[::90]:
+        source = [piece.text for piece in with_end(tokenizer.pieces(pair.english))]
+        target = [piece.text for piece in tokenizer.pieces(pair.german)]
+        (result,) = theirs.score_batch([source], [target], max_input_length=0)
+        expected = ours.score(pair.english, pair.german).log_probs
+        assert result.log_probs == pytest.approx(expected, abs=1e-4)
+
+
+def test_without_the_package_one_sentence_says_what_to_install(monkeypatch):
+    def no_ctranslate2(name, *arguments, **options):
+        if name.startswith("ctranslate2"):
+            raise ModuleNotFoundError(name)
+        return builtins.__import__(name, *arguments, **options)
+
+    monkeypatch.setattr(importlib, "import_module", no_ctranslate2)
+    with pytest.raises(errors.ConfigError, match=r"run pip install 'ctranslate2>=4\.6,<5'\.$"):
+        ctranslate2.engine()
 
 
 def returned(folder, trace):
@@ -112,26 +133,10 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     assert export.main([*command, "--quantization", "int8"]) == 0
     size, full = ((folder / "model.bin").stat().st_size for folder in (out, exported))
     assert size < 0.75 * full
-    assert CTranslate2Translator.load(out).translate(TEXT).text
+    source = [
+        piece.text for piece in with_end(checkpoint.load(checkpoint_folder).tokenizer.pieces(TEXT))
+    ]
+    (result,) = ctranslate2.engine().Translator(str(out)).translate_batch([source])
+    assert result.hypotheses[0]
     assert export.main(command) == 0  # its own is replaced
     assert (out / "model.bin").stat().st_size == full
-
-
-@pytest.mark.parametrize("change", [{"format": 2}, {"sha256": {}}, {"checkpoint": None}])
-def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, change):
-    other = tmp_path / "other"
-    shutil.copytree(exported, other)
-    manifest = json.loads((other / EXPORT).read_text()) | change
-    if change == {"checkpoint": None}:
-        del manifest["checkpoint"]
-    (other / EXPORT).write_text(json.dumps(manifest))
-    with pytest.raises(CheckpointError, match=EXPORT):
-        ctranslate2.read(other)
-
-
-def test_a_changed_file_is_named(exported, tmp_path):
-    broken = tmp_path / "broken"
-    shutil.copytree(exported, broken)
-    (broken / "model.bin").write_bytes(b"other")
-    with pytest.raises(CheckpointError, match=r"model\.bin is damaged"):
-        ctranslate2.read(broken)

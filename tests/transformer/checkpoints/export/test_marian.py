@@ -9,9 +9,9 @@ import safetensors
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import CheckpointError, Tokenizer, Transformer, Translator, engine
+from transformer import CheckpointError, Tokenizer, Transformer, Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import marian
+from transformer.checkpoints.export import ctranslate2, marian
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.export import main
@@ -131,10 +131,12 @@ def test_a_marian_folder_is_exported_no_second_time(tmp_path, exported, capsys):
     ):
         assert main(["marian", "--checkpoint", str(given), "--out", str(tmp_path / "out")]) == 2
         assert words in capsys.readouterr().err
-    with pytest.raises(CheckpointError, match="take the checkpoint that it was exported from"):
-        engine.CTranslate2Translator.load(exported)
-    with pytest.raises(CheckpointError, match="ct2-transformers-converter"):
-        engine.CTranslate2Translator.load(hub)
+    for given, words in (
+        (exported, "take the checkpoint that it was exported from"),
+        (hub, "ct2-transformers-converter"),
+    ):
+        with pytest.raises(CheckpointError, match=words):
+            ctranslate2.load_to_export(given)
 
 
 def test_the_search_of_generate_has_our_beam_and_nearly_our_penalty(exported):

@@ -54,7 +54,7 @@ def test_each_language_has_its_own_cut_and_ids(separate: Translator) -> None:
     assert source.encode(text) != target.encode(text)
     texts = [piece.text for piece in target.pieces(text)]
     assert target.ids_of(texts) == target.encode(text)
-    with pytest.raises(InputError, match="is no piece of this model's vocabulary"):
+    with pytest.raises(InputError, match="is not a piece of this model's vocabulary"):
         source.ids_of(texts)
 
 
@@ -87,7 +87,7 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     traced = several.trace(asked, "Le chat.")
     hidden, _ = axes.without_special(axes.by_words(traced, "cross"))
     assert code.text in traced.source_tokens
-    assert code.text not in hidden.labels.keys  # it is no word of the text
+    assert code.text not in hidden.labels.keys  # it is not a word of the text
     assert faithfulness.source_words(traced)[0][0] == 1
     assert [piece.id for piece in rest] == several.tokenizer.encode(TEXT)
     assert rest[0].word == code.word + 1

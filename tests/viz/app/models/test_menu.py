@@ -180,7 +180,7 @@ def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> 
     def page() -> None:
         from viz.app.sentence import other_model, sentence_bar
 
-        sentence_bar.show("heads")
+        sentence_bar.show()
         other_model.pick_other(sentence_bar.drawn_from(), "model2")
 
     app = serve(page, text=SENTENCE, model="en-fr", model2="fr-fi")

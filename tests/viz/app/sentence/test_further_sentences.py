@@ -10,7 +10,7 @@ def page() -> None:
 
     from viz.app.sentence import further_sentences, sentence_bar
 
-    sentence_bar.show("page")
+    sentence_bar.show()
     st.session_state["sources"] = [trace.source for trace in further_sentences.traces()]
 
 

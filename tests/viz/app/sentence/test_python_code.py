@@ -7,28 +7,16 @@ from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
-from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
-from tests.viz.app.sentence.paper_checks import (
-    functions,
-    read_and_edited,
-    rescaled,
-    work,
-)
-from tests.viz.draw.message import decode
-from tests.viz.pages.reading import blocks, computed, frames, message, metrics
+from tests.viz.app.sentence.checks import Check, Values, close, shown
+from tests.viz.pages.reading import blocks, computed, message
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
-from viz.app.links.navigation import LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
-from viz.draw.labels import role_name
-from viz.pages.roles import edges
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
 pytestmark = pytest.mark.usefixtures("one_bundled_model", "_short")  # each block loads it
@@ -74,138 +62,6 @@ def open_map(app: AppTest, values: Values) -> None:
     close(map_values(figure), shown(app, "attention_map", "weights"))
 
 
-def head(app: AppTest, values: Values) -> None:
-    open_map(app, values)
-    entropy = values["Entropy, largest weight, offset"].entropy
-    assert metrics(app)["Entropy"] == f"{entropy:.2f} bits"
-    if "Words under the maps" in values:  # a step has the words of its own rows
-        named = message(app, "head_grid")[0]["parts"][0]["roles"]
-        roles = values["Words under the maps"]
-        assert [[*map(bool, layer)] for layer in roles] == [[*map(bool, layer)] for layer in named]
-
-
-def compared(app: AppTest, values: Values) -> None:
-    pictures = [decode(element.proto.bytes) for element in app.get("bidi_component")]
-    maps = [
-        arrays["weights"] for plain, arrays in pictures if plain["component"] == "attention_map"
-    ]
-    titles = [title for title in values if re.match(r"L\d H\d", title)]
-    for title, weights in zip(titles, maps, strict=False):
-        close(map_values(values[title]), weights)
-    if "First minus second" in values:
-        close(values["First minus second"], maps[2])
-        largest = values["Where the two lenses disagree most"].max()
-        assert any(button.label.endswith(f"· {largest:.2f}") for button in app.button)
-
-
-def inside(app: AppTest, values: Values) -> None:
-    (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    for name in ("scaled", "weights", "z", "normalised"):
-        close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
-    parts, cells = values["Why here: the score, split"].melt(), frames(app, 0)[0]
-    assert [*parts["variable"]] == [*cells["key"]]
-    close(parts["value"], cells["value"])
-    raised = np.sort(values["What it writes"])
-    table = app.table[0].value
-    close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)
-    close(-raised[: len(table)], table["down by"].astype(float), 0.006)
-    if "Copying score" in values:
-        (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
-        assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
-    if "Translation" in values:
-        assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
-
-
-def corpus_roles(app: AppTest, values: Values) -> None:
-    measured = values["Every measure"]
-    shown_table = app.table[0].value
-    names = [role_name(name, "cross") for name in measured]
-    assert shown_table["measure"].tolist() == names
-    for (_, distance), button in zip(
-        [
-            *values["Heads like this one, by these measures"],
-            *values["Heads like this one, by where they look in this sentence"],
-        ],
-        [button for button in app.button if str(button.key).startswith("similar-")],
-        strict=True,
-    ):
-        assert button.label.endswith(f" {distance:.2f}")
-
-
-def removal(app: AppTest, values: Values) -> None:
-    (maps,) = (value for title, value in values.items() if title.endswith("before and after"))
-    close(maps[1], shown(app, "attention_map", "weights"))
-    before, after = values["The original translation, word by word"]
-    words = frames(app, 0)[0]
-    close([before, after], [words["before"], words["with heads removed"]])
-    largest = max(kind.max() for kind in values["Where attention changed most"].values())
-    assert any(button.label.endswith(f" {largest:.2f}") for button in app.button)
-    curve = values["Remove by importance"]
-    points = next(iter(curve.values())).points
-    close([point.bleu.value for point in points], column(app, 1, "value", 0))
-
-
-def why(app: AppTest, values: Values) -> None:
-    gradient, erased, heads, own, patched = values.values()
-    for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
-        close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
-    table = app.dataframe[0].value
-    close(patched.attributed, table[edges.ATTRIBUTED])
-    close(patched.lost, table[edges.PATCHED])
-    assert patched.hold.tolist() == table[edges.HOLDS].tolist()
-
-
-def layers(app: AppTest, values: Values) -> None:
-    table, parts, by_head, shares, norms, readings = values.values()
-    tops = [
-        html.proto.body
-        for html in app.get("html")
-        if "What each layer would write" in html.proto.body
-    ]
-    assert f"{table.written[-1, -1]:.2f}" in tops[0]
-    close([*parts.values()], column(app, 0, "value")[:-1])
-    for chart, heads in enumerate(by_head.values(), start=1):
-        close(heads.ravel(), column(app, chart, "value"))
-    close(shares.T.ravel(), column(app, 3, "share"))
-    for chart, drawn in enumerate(norms.values(), start=4):
-        close(drawn.norms.ravel(), column(app, chart, "norm"))
-        close(drawn.received.ravel(), column(app, chart, "received"))
-    assert len(readings) == 7
-
-
-def forming(app: AppTest, values: Values) -> None:
-    meta, _ = message(app, "player")
-    (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    cross = meta["trace"]["kinds"][-1]
-    layer, head_number = meta["selected"]["cross"]
-    close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
-    close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
-    on_sinks = values["Share of attention on sinks, step after step"]
-    close(np.ravel(on_sinks), column(app, 1, "share"))
-
-
-def lines_table(app: AppTest, values: Values) -> None:
-    table = app.dataframe[-1].value
-    (result, *_) = (value for value in values.values() if isinstance(value, pd.DataFrame))
-    if "loss without" in result:
-        same_charts(app, {title: x for title, x in values.items() if x is not result})
-        result = result.sort_values("loss without", ascending=False, kind="stable")
-        close(result[["confidence", "loss without"]], table[["confidence", "loss without"]])
-    else:
-        close(result["line"][: len(table)], table["line"])
-
-
-def corpus_head(app: AppTest, values: Values) -> None:
-    tenths = values["A line of each tenth of loss without"]
-    maps = values["Small maps of these lines"]
-    sources = [text.value for text in app.text]
-    assert all(pair.source in sources for pair, _ in tenths)
-    for chart, weights in enumerate(maps):
-        close(weights.ravel(), column(app, chart, "weight"))
-    tokens = values["Tokens and pairs with the most weight"]
-    close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
-
-
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "translate": (translate, {"where_from": "true"}),
     "translate almost": (translate_more, {"translate_view": "Almost written"}),
@@ -215,41 +71,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
         open_map,
         {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},
     ),
-    "heads": (head, {"layer": "2", "head": "3", "lens": "norms", "words": "true"}),
-    "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
-    "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
-    "inside": (inside, {"layer": "2", "head": "3"}),
-    "inside scaled": (
-        inside,
-        {"scale_of": "none", "kind": "encoder", "score": "one key"},
-    ),
-    "inside difference": (
-        inside,
-        {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
-    ),
-    "roles": (corpus_roles, {}),
-    "roles removed": (
-        removal,
-        {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
-    ),
-    "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
-    "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
-    "corpus": (lines_table, {}),
-    "corpus head": (corpus_head, {"corpus_view": ONE_HEAD}),
-    "corpus search": (
-        lines_table,
-        {
-            "corpus_view": SEARCH,
-            "search_by": "this head: diagonal",
-            "match_source": "^A.*(dog|man)",
-        },
-    ),
-    "training": (forming, {}),
-    "training curves": (same_charts, {"training_view": "Curves"}),
-    "self_attention": (work, {}),
-    "additive": (functions, {"kind": "decoder"}),
-    "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
-    "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 
 
@@ -277,13 +98,3 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
     translator = SimpleNamespace(trace=lambda text, target: (text, target))
     exec(code, namespace := {"translator": translator})
     assert namespace["result"] == (HOSTILE, ['▁"""', "\\'", "</s>"])
-
-
-def test_another_model_is_loaded_by_its_folder_alone(serve, trained_folder, monkeypatch) -> None:
-    monkeypatch.chdir(trained_folder.parent)
-    app = serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
-    code = blocks(app)
-    for text in code.values():
-        assert f"Translator.load({trained_folder.name!r})" in text
-        assert str(trained_folder.parent) not in text
-    head(app, {title: computed(text) for title, text in code.items()})

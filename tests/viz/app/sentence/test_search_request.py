@@ -28,7 +28,7 @@ def bar() -> None:
 
     visited = st.session_state.get("visited")
     st.session_state[address.PAGE_CHANGED] = visited is not None
-    sentence_bar.show(visited or "heads")
+    sentence_bar.show()
     st.button("undo", on_click=search_request.undo)
     st.button("redo", on_click=search_request.redo)
 
@@ -153,10 +153,10 @@ WORD = "Hund"
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"prefix": "▁Nilpferd"}, "“▁Nilpferd” is no piece of this model's vocabulary"),
+        ({"prefix": "▁Nilpferd"}, "“▁Nilpferd” is not a piece of this model's vocabulary"),
         ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
         ({"beam": "10000"}, "no beam of “\u206810000\u2069”: it is 1, 2, 4 or 8, and here 4."),
-        ({"alpha": "nan"}, "“\u2068nan\u2069” is no α of the length penalty"),
+        ({"alpha": "nan"}, "“\u2068nan\u2069” is not an α of the length penalty"),
     ],
 )
 def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(

@@ -1,31 +1,33 @@
 """The code under each view is plain Python, and gives every value that the view has computed."""
 
 import ast
-import dataclasses
 import inspect
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app.view.programs import check, listed, same
 from tests.viz.app_test import texts
 from transformer import TransformerConfig, Translator
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
-from transformer.paper.multi_head import ProjectionTimes
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import OpenModel
 from viz.app.view import Page, View
 from viz.app.view.listing import Listing
 from viz.draw.labels import PAGE_TITLES
+from viz.pages.corpus.lines import LINES
 from viz.pages.positions.tables import Size
+
+__all__ = ["listed"]  # a fixture: used by name
 
 MODULES = [import_module(f"viz.pages.{path}") for path in PAGE_TITLES]
 PAGES: list[Page] = [module.PAGE for module in MODULES if hasattr(module, "PAGE")]
@@ -52,21 +54,6 @@ def _models_load_once_and_stop_early() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def listed() -> Iterator[list[tuple[str, dict[str, object]]]]:
-    """Programs of the views that are opened, and the values that these have computed."""
-    programs: list[tuple[str, dict[str, object]]] = []
-    source = Listing.source
-
-    def noted(listing: Listing) -> str:
-        programs.append((source(listing), listing.values))
-        return programs[-1][0]
-
-    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
-        patch.setattr(Listing, "source", noted)
-        yield programs
-
-
 def opened(serve, page: Page, view: View, checkpoint, text: str) -> AppTest:
     app = serve(
         page.path, checkpoint=checkpoint, text=text, **({page.menu: view.key} if page.menu else {})
@@ -83,44 +70,10 @@ def to_bounds(app: AppTest, page: Page) -> None:
         if menu.key not in (page.menu, "model"):
             menu.select_index(len(menu.options) - 1)
     for group in app.button_group:
-        if group.key != page.menu and not group.disabled:
+        if group.key not in (page.menu, LINES) and not group.disabled:
             group.set_value(group.options[-1])
     app.run()
     assert not app.exception
-
-
-def same(value: Any, other: Any) -> bool:
-    """Compare two values with all that they hold, numbers up to rounding."""
-    if isinstance(value, torch.Tensor | np.ndarray | float):
-        value, other = np.asarray(value), np.asarray(other)
-        if value.dtype.kind in "fc":
-            return bool(np.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True))
-        return bool(np.array_equal(value, other))
-    if hasattr(value, "to_plotly_json"):
-        return same(value.to_plotly_json(), other.to_plotly_json())
-    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
-        return same(value.to_dict(), other.to_dict())
-    if isinstance(value, pd.DataFrame):
-        return value.equals(other)
-    if isinstance(value, ProjectionTimes):  # measured anew
-        return True
-    if inspect.isfunction(value):  # a hook
-        return bool(value.__qualname__ == other.__qualname__)
-    if isinstance(value, Mapping):
-        return [*value] == [*other] and all(same(value[name], other[name]) for name in value)
-    if isinstance(value, list | tuple):
-        return len(value) == len(other) and all(map(same, value, other))
-    if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value)]
-        return all(same(getattr(value, name), getattr(other, name)) for name in names)
-    return bool(value == other)
-
-
-def check(source: str, values: dict[str, object]) -> None:
-    namespace: dict[str, Any] = {}
-    exec(source, namespace)
-    assert values
-    assert [name for name in values if not same(values[name], namespace[name])] == []
 
 
 @pytest.mark.slow
@@ -128,10 +81,39 @@ def check(source: str, values: dict[str, object]) -> None:
 def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
     for checkpoint, text in SENTENCES if view.needs_sentence else SENTENCES[:1]:
         app = opened(serve, page, view, checkpoint, text)
-        assert [code.value for code in app.code] == [source for source, _ in listed[-1:]]
+        shown = [code.value for code in app.code if code.language == "python"]
+        assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
     to_bounds(app, page)
     for source, values in listed:
         check(source, values)
+
+
+CHOICES: list[tuple[str, dict[str, str]]] = [
+    (
+        "roles",
+        {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
+    ),
+    ("roles", {"roles_view": WHY, "patch_edges": "true", "why_heads": "direct logits"}),
+    ("heads", {"layer": "2", "head": "3", "lens": "norms", "words": "true", "sort": "entropy"}),
+    ("heads", {"layer": "mean", "head": "mean", "without_sinks": "true", "kind": "encoder"}),
+    ("heads", {"view": "compare", "with": "another lens"}),
+    ("heads", {"view": "compare", "with": "another sentence"}),
+    ("heads", {"view": "compare", "with": "another model", "model2": "bundled-de-en"}),
+    ("roles", {"roles_view": LAYERS, "encoder_layers": "true", "written": "3", "beam": "1"}),
+]
+"""Pages, and choices of theirs that neither the first visit nor the bounds have."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "url"), CHOICES)
+def test_the_code_under_a_view_follows_its_choices(serve, listed, page: str, url) -> None:
+    app = serve(page, checkpoint=BUNDLED, text="A dog runs.", **url)
+    end = time.monotonic() + 60
+    while app.get("progress"):
+        assert time.monotonic() < end
+        app.run()
+    assert not app.exception
+    check(*listed[-1])
 
 
 @pytest.mark.parametrize(("page", "view"), VIEWS)
@@ -139,7 +121,8 @@ def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> 
     app = opened(serve, page, view, BUNDLED, " ")
     assert (NOTHING in texts(app)) == view.needs_sentence
     pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
-    assert not (pictures and view.needs_sentence)
+    # the curves of Table 1 are of no sentence
+    assert not (pictures and view.needs_sentence and page.path != "self_attention")
 
 
 def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
@@ -217,10 +200,9 @@ def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
 def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     keys = []
     for translator in (Translator.load(), Translator.load(REVERSE)):
-        requested = SimpleNamespace(model="bundled")
-        bar = SimpleNamespace(translator=translator, requested=requested, trace=None)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sentence_bar, "drawn_from", lambda bar=bar: bar)
+            model = OpenModel("bundled", translator)
+            patch.setattr(sentence_bar, "needed_model", lambda model=model: model)
             keys += [_key(translator), _key(translator.model)]
     listing = Listing()
     result = RotationError(0.25, 0.5)._replace(exact=[1.0], model=[1.0])  # type: ignore[arg-type]
@@ -248,3 +230,14 @@ def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:
         listing.add("number", listing.call(same, ("b", 1), {}), "B")
     with pytest.raises(TypeError, match="ndarray"):
         listing.call(same, (np.zeros(2), 1), {})
+
+
+def test_another_model_is_loaded_by_its_folder_alone(
+    serve, listed, trained_folder, monkeypatch
+) -> None:
+    monkeypatch.chdir(trained_folder.parent)
+    serve("heads", text="The dog sleeps in the garden.", lens="norms", head="2")
+    ((source, values),) = listed
+    assert f"Translator.load({trained_folder.name!r})" in source
+    assert str(trained_folder.parent) not in source
+    check(source, values)

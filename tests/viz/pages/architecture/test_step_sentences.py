@@ -8,7 +8,7 @@ import pytest
 from tests.viz.pages.reading import SENTENCE, message
 from transformer import Translator
 from viz.app.cache.cached_results import ALTERNATIVES
-from viz.draw.labels import display_tokens, token_names
+from viz.draw.labels import display_tokens
 from viz.draw.trace_message import WINDOW
 
 LONG = " ".join(["Der Hund singt."] * 20)
@@ -45,7 +45,7 @@ def test_the_softmax_has_the_score_of_the_translation(playing, translator: Trans
         for n, (step, log_prob, sentence) in enumerate(parts):
             option = step["options"][step["taken"]]
             assert option["label"] == labels[n]
-            assert token_names([labels[n]]) == quotes(sentence)[-1:]
+            assert display_tokens([labels[n]]) == quotes(sentence)[-1:]
             assert option["p"] == pytest.approx(np.exp(log_prob), abs=1e-6)
             rounding = 0.01 if "<" in sentence else 0.0051
             assert numbers(sentence)[-1] == pytest.approx(option["p"], abs=rounding)

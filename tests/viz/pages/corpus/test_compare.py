@@ -9,7 +9,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
-from tests.viz.pages import reading
+from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press
 from transformer import InputError, Translator
 from transformer.checkpoints import checkpoint
@@ -54,6 +54,7 @@ def test_a_model_here_measures_the_lines_under_their_numbers(
     measured: tuple[Translator, MeasuredLines],
     other_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
+    listed: Programs,
 ) -> None:
     monkeypatch.setenv(menu.MODELS_VARIABLE, str(other_folder.parent))
     app = press(view("Compare", second_model="other"), compare.JOB)
@@ -65,9 +66,7 @@ def test_a_model_here_measures_the_lines_under_their_numbers(
     links = other_folder.parent / translator.folder.name
     links.symlink_to(translator.folder)
     monkeypatch.chdir(other_folder.parent)  # the code names the folders alone
-    sentences, heads = (reading.computed(code) for code in reversed(reading.blocks(app).values()))
-    assert sentences.equals(comparison.compared_sentences(lines, second))
-    assert heads.equals(comparison.compared_heads(lines, second, "confidence"))
+    check(*listed[-1])
 
 
 def test_a_file_of_another_model_is_compared_unchecked_and_a_bad_one_changes_nothing(

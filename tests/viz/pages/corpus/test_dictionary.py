@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
+from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press
-from tests.viz.pages.reading import blocks, computed, frames
+from tests.viz.pages.reading import frames
 from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import dictionary
@@ -27,6 +28,7 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     view: Callable[..., AppTest],
     measured: tuple[Translator, MeasuredLines],
     monkeypatch: pytest.MonkeyPatch,
+    listed: Programs,
 ) -> None:
     translator, lines = measured
     app = press(view("Dictionary"), JOB)
@@ -65,10 +67,7 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     assert list(scores) == sorted(copying["copying score"], reverse=True)
 
     monkeypatch.chdir(translator.folder.parent)  # the code names the folder alone
-    heads, opened, copied = (computed(code) for code in blocks(app).values())
-    assert heads.equals(table)
-    assert opened.equals(dictionary.entries_table(translator, read, other))
-    assert copied.equals(copying)
+    check(*listed[-1])
 
 
 def test_only_what_is_left_out_is_said_to_be(

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app.view.programs import Programs, check
 from tests.viz.app_test import in_url
 from tests.viz.pages.corpus.conftest import press
-from tests.viz.pages.reading import blocks, computed, frames
+from tests.viz.pages.reading import frames
 from transformer import KINDS, Translator
 from transformer.corpus.measured import COST, MeasuredLines, head_means, heads_table
 from transformer.corpus.token_classes import EVEN, class_weights
@@ -68,6 +69,7 @@ def test_the_classes_of_tokens_are_summed_on_a_click_with_their_code(
     measured: tuple[Translator, MeasuredLines],
     monkeypatch: pytest.MonkeyPatch,
     measured_folder: Path,
+    listed: Programs,
 ) -> None:
     monkeypatch.chdir(measured_folder.parent)  # where the code finds the model
     files: dict[str, pd.DataFrame] = {}
@@ -79,7 +81,6 @@ def test_the_classes_of_tokens_are_summed_on_a_click_with_their_code(
     press(app, "corpus-classes")
     result = class_weights(*measured)
     pd.testing.assert_frame_equal(files["token-classes"], result.table)
-    code = {title: text for title, text in blocks(app).items() if "class of token" in title}
     captions = [caption.value for caption in app.caption]
     for chart, kind in enumerate(KINDS, start=1):
         table = result.table[result.table["kind"] == kind]
@@ -93,6 +94,4 @@ def test_the_classes_of_tokens_are_summed_on_a_click_with_their_code(
         )
         assert sum(stated in caption for caption in captions) >= 1
         assert sum(f"even attention: {100 * special[EVEN]:.0f}\u00a0%" in x for x in captions) >= 1
-    assert len(code) == len(KINDS)
-    figure = computed(code["Cross-attention: attention by class of token"])
-    assert figure.data["share"].tolist() == frames(app, 3)[0]["share"].tolist()
+    check(*listed[-1])

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 URL = {"text": "Dog.", "corpus_lines": "your lines"}
 GOOD = ["The dog sleeps in the garden.", "My brother eats.", "Her horse waits."]
-STRANGE = "\x07"  # a control character, which is no subword of the model
+STRANGE = "\x07"  # a control character, which is not a subword of the model
 BAD = ["", "dog " * 3_000]
 """One that is empty, and one that is too long."""
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     assert app.session_state[module._OWN].references == ("Der Hund.", "Er isst.")
     (_,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
 
-    # what does not fit, or is no text, is refused before it is measured
+    # what does not fit, or is not text, is refused before it is measured
     before, job = shown, app.session_state[f"job {JOB}"]
     for name, content in (
         ("lines.txt", b"\xff\xfa no text"),

@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.circuits import pairs_file
 from tests.viz import app_test
+from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press
-from tests.viz.pages.reading import blocks, computed, frames
+from tests.viz.pages.reading import frames
 from transformer import Translator
 from transformer.circuits import pairs, pairs_report
 from transformer.circuits.pairs import LOST, Site, effects_table, measure_pairs, read_pairs
@@ -40,6 +41,7 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
     view: Callable[..., AppTest],
     measured: tuple[Translator, MeasuredLines],
     monkeypatch: pytest.MonkeyPatch,
+    listed: Programs,
 ) -> None:
     translator, _ = measured
     app = send(view("Pairs", pairs="your pairs"), CONTENT)
@@ -69,18 +71,16 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
         assert f"L{best['layer']} H{best['head']}" in line
         for number in (expected.patched.whole[rows].mean(), *best[[LOST, "low", "high"]]):
             assert format_number(float(number), 2) in line
-        listed = frame(app, "first word")
-        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.patched.whole[rows]))
+        assert sorted(frame(app, "first word")[LOST]) == pytest.approx(
+            sorted(expected.patched.whole[rows])
+        )
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in range(3)])
         assert cells == pytest.approx(table[LOST].to_numpy())
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (3, 4)])
         assert cells == pytest.approx(stream[LOST].dropna().to_numpy())
     monkeypatch.chdir(translator.folder.parent)  # the code names folder and file alone
     (translator.folder.parent / "mine.tsv").write_bytes(CONTENT)
-    heads, drawn, listed = (computed(code) for code in blocks(app).values())
-    assert heads.equals(table)
-    assert drawn.equals(stream)
-    assert listed.equals(pairs.pairs_table(expected.in_group("verb")))
+    check(*listed[-1])
 
 
 def test_bundled_pairs_without_their_words_are_named(view: Callable[..., AppTest]) -> None:

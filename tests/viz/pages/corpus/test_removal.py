@@ -5,14 +5,12 @@ from collections.abc import Callable
 from urllib.parse import parse_qs
 
 import numpy as np
-import pandas as pd
 import pytest
-from altair import LayerChart as Chart
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
+from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press
-from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
@@ -20,7 +18,6 @@ from transformer.analysis.heads.removal import Removal
 from transformer.corpus import comparison, resampling
 from transformer.corpus.measured import COST, MeasuredLines, head_means
 from transformer.corpus.removal import CHANGE, lines_without, summarise_removal
-from viz.app.sentence import python_code
 from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table
 
@@ -34,10 +31,10 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     view: Callable[..., AppTest],
     measured: tuple[Translator, MeasuredLines],
     monkeypatch: pytest.MonkeyPatch,
+    listed: Programs,
 ) -> None:
     translator, lines = measured
     before = view("Remove heads", removed=CODE)
-    assert python_code.TITLE not in [expander.label for expander in before.expander]
     (link,) = [link for link in before.get("page_link") if "sentence" in link.proto.label]
     heads = removal_text.format_removals([Removal(*head) for head in TWO])
     choices = {"roles_view": ["Remove heads"], "removed": [heads]}
@@ -75,17 +72,10 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     assert not [table for table in app.dataframe if "p (Holm)" in table.value]
 
     monkeypatch.chdir(translator.folder.parent)  # the code below the view names the folder alone
-    code = {title: computed(text) for title, text in blocks(app).items()}
-    assert list(code["Lines that change most"]["after"]) == list(shown["after"])
-    assert code["Words dropped and added"] == (summary.lost, summary.won)
+    check(*listed[-1])
     totals = [sum(times for _, times in words) for words in (summary.lost, summary.won)]
     titles = [subheader.value for subheader in app.subheader]
     assert [f"Words dropped: {totals[0]}", f"Words added: {totals[1]}"] == titles[2:4]
-    assert code["BLEU and chrF2"] == scores
-    for number, chart in enumerate(value for value in code.values() if isinstance(value, Chart)):
-        drawn = frames(app, number)[0]
-        tables = [layer.data for layer in chart.layer if isinstance(layer.data, pd.DataFrame)]
-        assert drawn.to_numpy().tolist() in [table.to_numpy().tolist() for table in tables]
 
     app.text_input(key="removed").set_value("L2 H1 cross").run()
     tried = frame(press(app, JOB), "p (Holm)")

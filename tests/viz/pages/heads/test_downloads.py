@@ -105,7 +105,7 @@ def linking_page() -> None:
     from viz.app.sentence import sentence_bar
     from viz.pages.heads.downloads import _link
 
-    sentence_bar.show("page")
+    sentence_bar.show()
     st.text(f"link: {_link()}")
 
 

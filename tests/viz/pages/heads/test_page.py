@@ -63,7 +63,7 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     assert metrics(app)["Largest weight"] == f"{weights.max():.2f}"
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
-    (query,) = labels.token_names([axes.labels.queries[row]])
+    (query,) = labels.display_tokens([axes.labels.queries[row]])
     assert f"predicts “\u2068{query}\u2069”" in message
 
 

@@ -126,3 +126,19 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     assert not app.exception
     # one key alone: nothing tells it from others
     assert len(app.get("vega_lite_chart")) == (kind != "decoder")
+
+
+def test_the_walk_plays_where_the_first_steps_lead_and_not_at_a_step_that_was_chosen(serve) -> None:
+    for url, plays in (
+        ({"stop": "3", "at": "1"}, True),
+        ({"stop": "3", "at": "4"}, False),
+        ({"at": "1"}, False),
+    ):
+        assert message(serve("inside", text=SENTENCE, **url), "inside_head")[0]["plays"] == plays
+
+
+def test_menus_name_the_last_token_as_pictures_do(serve) -> None:
+    for kind, last in (("encoder", "end"), ("cross", "predicts “\u2068end\u2069”")):
+        app = serve("inside", text=SENTENCE, kind=kind)
+        assert app.selectbox(key="word").options[-1].endswith(f" {last}")
+        assert app.selectbox(key="key").options[-1].endswith(" end")

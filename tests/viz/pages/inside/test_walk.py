@@ -19,13 +19,13 @@ def named_steps(kind: Kind = "cross", scale: Scale = "÷ √d_k"):
     return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale)}
 
 
-def letters(equation: inside_head.Node) -> str:
-    _, inside = equation
+def letters(equation: "str | inside_head.Node") -> str:
+    _, inside = inside_head.equation(equation) if isinstance(equation, str) else equation
     return inside if isinstance(inside, str) else "".join(letters(child) for child in inside)
 
 
-def tags(equation: inside_head.Node) -> set[str]:
-    tag, inside = equation
+def tags(equation: "str | inside_head.Node") -> set[str]:
+    tag, inside = inside_head.equation(equation) if isinstance(equation, str) else equation
     return {tag} if isinstance(inside, str) else {tag}.union(*map(tags, inside))
 
 

@@ -9,15 +9,18 @@ from tests.viz.pages.reading import frames
 from transformer import Translator
 from transformer.config import BOS, EOS
 from transformer.files.installed import ASSETS, BUNDLED
-from transformer.paper.positions import Edit, joined, mean_losses
+from transformer.paper.positions import Edit, join_sentences, mean_losses
 from viz.pages.positions import longer
 
 BOTH = ("encoder", "decoder")
 
 
 def test_sentences_become_one() -> None:
-    assert joined(["A dog runs.", "Two cats sleep!", "Why?"]) == "A dog runs, two cats sleep, why."
-    assert joined(["A dog runs."]) == "A dog runs."
+    assert (
+        join_sentences(["A dog runs.", "Two cats sleep!", "Why?"])
+        == "A dog runs, two cats sleep, why."
+    )
+    assert join_sentences(["A dog runs."]) == "A dog runs."
     losses = mean_losses(np.array([-1, -3, -5, -5, -9], dtype=np.float32), 2)
     assert losses.tolist() == [2, 5]
 
@@ -39,7 +42,7 @@ def test_each_curve_is_the_loss_of_its_windows(serve) -> None:
     translator = Translator.load()
     model = translator.model
     source, target = (
-        joined((ASSETS / name).read_text("utf-8").splitlines()[: longer.PARTS])
+        join_sentences((ASSETS / name).read_text("utf-8").splitlines()[: longer.PARTS])
         for name in ("examples.txt", "examples-de.txt")
     )
     ids = [[p.id for p in t.pieces(text)] for t, text in

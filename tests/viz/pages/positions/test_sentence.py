@@ -147,7 +147,7 @@ def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
         heatmap = figure.data[number]
         assert (heatmap.zmin, heatmap.zmax) == (-2, 2)
         assert figure.layout.annotations[number].text == title
-        # what was typed is no tag, neither on the axis nor in a hover
+        # what was typed is not a tag, neither on the axis nor in a hover
         assert list(heatmap.y) == ["0: The", "1: &lt;b&gt;dog", "2: ·s", "3: &lt;/s&gt;"]
     axis = figure.layout.yaxis
     assert list(axis.tickvals) == [0, 1, 2, 3]

@@ -17,13 +17,13 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from transformer.corpus import corpus_roles, head_report
 from transformer.corpus.head_report import FILE, HeadReport
+from viz.app.view import cached
 from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
     deciding_measure,
     importance_text,
     interval_verdict,
     role_text,
-    stored_report,
 )
 
 URL = {"text": SENTENCE, "roles_view": "Roles"}
@@ -161,7 +161,7 @@ def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, repo
 
 def test_an_example_goes_into_the_bar_and_a_head_is_taken_away_in_the_view_beside(opened) -> None:
     app = opened(kind="cross-attention", layer="2", head="3")
-    assert made_reports.EXAMPLE in texts(app)  # as text: its stars are no Markdown
+    assert made_reports.EXAMPLE in texts(app)  # as text: its stars are not Markdown
     app.button(key="measured-show-0").click().run()
     assert app.text_area(key="text").value == made_reports.EXAMPLE
     button = app.button(key="measured-take-away")
@@ -201,14 +201,18 @@ def test_a_report_is_read_again_only_when_it_was_written(
     model = Translator.load(trained_folder)
     first, second = (replace(made_reports.head_report_of(model), sentences=n) for n in (60, 61))
     translator = Translator.load(made_reports.folder_with(trained_folder, tmp_path / "made", first))
-    result = stored_report(translator)
+
+    def stored() -> HeadReport | None:
+        return cached(head_report.read, translator.folder, translator.model.config)
+
+    result = stored()
     assert result is not None
     assert result.sentences == 60
-    assert stored_report(translator) is result
+    assert stored() is result
     path = translator.folder / head_report.FILE
     path.write_text(head_report.to_json(second) + "\n", encoding="utf-8")
-    result = stored_report(translator)
+    result = stored()
     assert result is not None
     assert result.sentences == 61
     path.unlink()
-    assert stored_report(translator) is None
+    assert stored() is None

@@ -1,20 +1,21 @@
 """Edges of “Why this word”: the numbers are the circuit's, and each edge is where its heads are."""
 
 import re
+import threading
+import time
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from tests.viz.app_test import texts
-from tests.viz.pages.reading import SENTENCE, blocks, frames
+from tests.viz.pages.reading import SENTENCE, frames, program
 from transformer import TransformerConfig
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.edges import Circuit, Edge, PatchedEdges, patch_strongest, strongest_edges
 from transformer.circuits.stream import Writer
-from viz.app import streamlit_internals
+from viz.app import jobs
 from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
 from viz.findings.passes import INPUT_NAMES
@@ -140,24 +141,27 @@ def test_an_edge_of_the_other_sign_is_counted_apart() -> None:
 
 
 def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> None:
-    whole = Circuit.patched
-    with monkeypatch.context() as patch:
+    go_on, whole = threading.Event(), Circuit.patched
 
-        def patched(circuit, chosen, progress=None):
-            if progress is None:  # the view without random edges, and its finding
-                return whole(circuit, chosen)
-            # as Streamlit does where the switch is clicked again
-            patch.setattr(streamlit_internals, "end_if_unwanted", st.stop)
-            progress(16, 60)
-            return []
+    def patched(circuit, chosen, progress=None):
+        # without random edges, the view and its finding do not wait
+        assert progress is None or go_on.wait(20)
+        return whole(circuit, chosen, progress)
 
-        patch.setattr(Circuit, "patched", patched)
-        app = opened(**link, patch_edges="true")
-        assert not app.dataframe
+    monkeypatch.setattr(Circuit, "patched", patched)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
+    app = opened(**link, patch_edges="true")
+    assert app.get("progress")
+    assert not app.dataframe
     app.toggle(key=edges.PATCH).set_value(False).run()
     assert edges.HOLDS not in app.dataframe[0].value
-    assert blocks(app)
+    assert program(app)
+    go_on.set()
     app.toggle(key=edges.PATCH).set_value(True).run()
+    end = time.monotonic() + 20
+    while app.get("progress"):
+        assert time.monotonic() < end
+        app.run()
     assert edges.HOLDS in app.dataframe[0].value
 
 
@@ -168,7 +172,7 @@ def test_one_word_has_edges_and_a_long_sentence_says_why_not(opened, link, monke
     app = opened(**link, patch_edges="true")
     assert not app.dataframe
     assert any("up to 3." in text for text in texts(app))
-    assert "Subwords: gradient × value" in blocks(app)
+    assert "evidence = contrast(" in program(app)
 
 
 def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:

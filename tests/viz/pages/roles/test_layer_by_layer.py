@@ -206,7 +206,8 @@ def test_each_encoder_layer_is_translated_where_it_is_asked_for(opened, translat
 
 def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:
     cut = partial(decoder_lens, max_length=1)
-    monkeypatch.setattr(layers, "decoder_lens", lambda *place, **_: cut(*place))
+    name = "transformer.analysis.logits.decoder_lens.decoder_lens"
+    monkeypatch.setattr(name, lambda *place, **_: cut(*place))
     rows = translations(opened(text="The baker eats.", encoder_layers="true"))
     stopped = [row for row in rows if "without an end after 1 subword " in row]
     trace = translator.trace("The baker eats.")

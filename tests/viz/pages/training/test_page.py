@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from training.config import CONFIGS, RunConfig
 from training.run import journal
-from viz.app.sentence.worth_seeing import QUESTIONS
+from viz.pages import training
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -36,10 +36,10 @@ def opened(**url: str | list[str]) -> AppTest:
 
 def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:
     app = opened()
-    assert QUESTIONS["training", "Heads forming"] in app.markdown[0].value
+    assert training.PAGE.views[0].question in app.markdown[0].value
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
     app = opened(training_view="Curves")
-    assert QUESTIONS["training", "Curves"] in app.markdown[0].value
+    assert training.PAGE.views[1].question in app.markdown[0].value
     assert [(box.key, box.value) for box in app.multiselect] == [("runs", ["bundled"])]
     assert not app.multiselect(key="runs").proto.accept_new_options
     assert app.subheader[0].value == "Loss"

@@ -155,7 +155,7 @@ def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:
     [
         ({"cross": np.full_like(planted().cross, -0.5)}, "holds no attention of a model"),
         ({"cross": np.full_like(planted().cross, np.nan)}, "is not a trace that was saved here"),
-        ({"cross": planted().cross[:0, :0]}, "is no probe of a run"),
+        ({"cross": planted().cross[:0, :0]}, "is not a probe of a run"),
     ],
 )
 def test_what_no_head_can_have_looked_at_is_refused(tmp_path, changes, why) -> None:
@@ -187,7 +187,7 @@ def test_a_pipe_is_no_probe_and_more_files_than_are_read_are_one_sentence(
     os.mkfifo(first.with_name("step-00000002-sentence-1.npz"))
     first.with_name("step-00000000-sentence-1.npz").write_bytes(b"")
     assert find(tmp_path) == [{1: first}]
-    with pytest.raises(CheckpointError, match="no regular file"):
+    with pytest.raises(CheckpointError, match="not a regular file"):
         load(first.with_name("step-00000002-sentence-1.npz"))
     monkeypatch.setattr(runs, "MAX_FILES", 2)
     with pytest.raises(CheckpointError, match="holds 3 files, and up to 2 are read"):

@@ -1,0 +1,68 @@
+"""Programs under views, run in plain Python, and their values compared with those of the views."""
+
+import dataclasses
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from transformer import Translation
+from transformer.paper.multi_head import ProjectionTimes
+from viz.app.view.listing import Listing
+
+Programs = list[tuple[str, dict[str, object]]]
+
+
+@pytest.fixture
+def listed() -> Iterator[Programs]:
+    """Programs of the views that are opened, and the values that these have computed."""
+    programs: Programs = []
+    source = Listing.source
+
+    def noted(listing: Listing) -> str:
+        programs.append((source(listing), listing.values))
+        return programs[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(Listing, "source", noted)
+        yield programs
+
+
+def same(value: Any, other: Any) -> bool:
+    """Compare two values with all that they hold, numbers up to rounding."""
+    if isinstance(value, torch.Tensor | np.ndarray | float):
+        value, other = np.asarray(value), np.asarray(other)
+        if value.dtype.kind in "fc":
+            return bool(np.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True))
+        return bool(np.array_equal(value, other))
+    if hasattr(value, "to_plotly_json"):
+        return same(value.to_plotly_json(), other.to_plotly_json())
+    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
+        return same(value.to_dict(), other.to_dict())
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other)
+    if isinstance(value, ProjectionTimes):  # measured anew
+        return True
+    if isinstance(value, Translation):  # with its time
+        return bool(value.text == other.text) and same(value.log_prob, other.log_prob)
+    if inspect.isfunction(value):  # a hook
+        return bool(value.__qualname__ == other.__qualname__)
+    if isinstance(value, Mapping):
+        return [*value] == [*other] and all(same(value[name], other[name]) for name in value)
+    if isinstance(value, list | tuple):
+        return len(value) == len(other) and all(map(same, value, other))
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return all(same(getattr(value, name), getattr(other, name)) for name in names)
+    return bool(value == other)
+
+
+def check(source: str, values: dict[str, object]) -> None:
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert values
+    assert [name for name in values if not same(values[name], namespace[name])] == []

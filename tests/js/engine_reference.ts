@@ -84,7 +84,7 @@ for (const { text, heads, logProbs, last: written } of orders) {
   const [whole, { trace }] = [ask([]), without].map((answers) => last(answers, "translated"));
   isSame(`${text} without them`, trace.target.text, written);
   const before = whole.trace.logProbs.reduce((sum: number, value: number) => sum + value, 0);
-  compare("original", [last(without, "original").logProb - before], [logProbs[length - 1]]);
+  compare("order", [last(without, "original").logProb - before], [logProbs[length - 1]]);
 }
 let wordsApart = 0;
 for (const { text, ids, pieces, words } of lines) {

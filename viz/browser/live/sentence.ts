@@ -19,9 +19,9 @@ const NO_EDITS: Edits = { removed: [], rows: [], prefix: [] };
 
 export interface Listener {
   onTrace: (trace: Trace) => void; // a sentence is translated, or once more with edits
-  onOriginal: () => void; // and log P of its original is there
-  onOrdered: (answer: Ordered) => void;
-  random: () => Random | null; // beside the heads that are removed
+  onOriginal?: () => void; // and log P of its original is there
+  onOrdered?: (answer: Ordered) => void;
+  random?: () => Random | null; // beside the heads that are removed
 }
 
 const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -228,10 +228,10 @@ export class LiveSentence {
       this.asked = null;
       this.original = answer.logProb;
       this.compare();
-      this.listener.onOriginal();
+      this.listener.onOriginal?.();
     } else if (answer.type === "ordered") {
       if (answer.done) this.asked = null;
-      this.listener.onOrdered(answer);
+      this.listener.onOrdered?.(answer);
     } else if (answer.type === "failed") this.refuse(answer.message);
     else if (answer.type === "nothing") this.refuse("The field is empty: type a sentence.");
   }
@@ -311,8 +311,9 @@ export class LiveSentence {
 
   /** Compare with the whole model, in log P and words. */
   compare() {
-    const { whole, shown, original, restore, listener, isLive } = this;
-    const parts = whole && shown ? figuresOf(whole, shown, original, listener.random()) : [];
+    const { whole, shown, original, restore, isLive } = this;
+    const random = this.listener.random?.() ?? null;
+    const parts = whole && shown ? figuresOf(whole, shown, original, random) : [];
     const isPlain = isLive && shown && !this.isEdited;
     const help = isPlain ? "Click a word to continue with another one." : "";
     const [first = "", ...others] = parts.map(([figure, rest]) =>

@@ -7,7 +7,7 @@ from html import escape
 
 def word_changes(
     before: Sequence[str], after: Sequence[str]
-) -> list[tuple[str, int, int, int, int]]:
+) -> Sequence[tuple[str, int, int, int, int]]:
     """Compare two lists of words; see `difflib.SequenceMatcher.get_opcodes`."""
     return SequenceMatcher(None, before, after, False).get_opcodes()
 

@@ -9,14 +9,14 @@ from viz.app import jobs, log, served
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
-from viz.app.links import address, first_steps, navigation
+from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
-MODULES = {path: import_module(f"viz.pages.{path}") for path in PAGE_TITLES}
-"""Modules of the pages, by path: each has `show`, and `PAGE` where it is one."""
+PAGES: dict[str, Page] = {path: import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES}
+"""Pages by their paths."""
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
@@ -35,7 +35,7 @@ def main() -> None:
     page = st.navigation(
         {
             section: [
-                navigation.page(path, MODULES[path].show, default=path == "translate")
+                navigation.page(path, PAGES[path].show, default=path == "translate")
                 for path in paths
             ]
             for section, paths in SECTIONS.items()
@@ -43,8 +43,6 @@ def main() -> None:
         position="top",
     )
     path = page.url_path or "translate"
-    shown: Page | None = getattr(MODULES[path], "PAGE", None)
-    is_used = shown.needs_sentence if shown else True
     address.prepare(path)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
@@ -53,16 +51,14 @@ def main() -> None:
     with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
-            navigation.set_page_title(heading, path, sentence_bar.show(is_used=is_used))
+            navigation.set_page_title(
+                heading, path, sentence_bar.show(is_used=PAGES[path].needs_sentence)
+            )
             with share:
                 saved_views.copy_link()
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if not shown and path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
-                worth_seeing.show(path)
-            if not shown and path != "translate":  # which has them below its picture
-                first_steps.show(path)
             try:
                 page.run()
             except jobs.UnfinishedError as unfinished:

@@ -8,6 +8,7 @@ from benchmarks import (
     app,
     break_it,
     circuits,
+    classroom,
     completeness,
     confidence,
     edges,
@@ -44,6 +45,7 @@ MODULES = (
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
     *(
         circuits,
+        classroom,
         completeness,
         confidence,
         first_words,

@@ -11,7 +11,6 @@ from benchmarks.machine import describe, table
 from benchmarks.server import ROOT, served
 from transformer import InputError
 from viz.app.links.address import PRESENT
-from viz.app.links.navigation import CORPUS_VIEW
 from viz.draw.labels import PAGE_TITLES
 
 if TYPE_CHECKING:
@@ -113,11 +112,11 @@ def axe() -> str:
 
 def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield path and query of every view of the app, or of some pages."""
-    from tests.fuzz.views import VIEWS
+    from tests.fuzz.views import VIEWS, addresses
     from viz.pages import corpus
 
     further = {
-        "corpus": [{CORPUS_VIEW: view} for view in corpus.VIEW_NAMES],
+        "corpus": [*addresses(corpus.PAGE)],
         "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
     }
     for page in PAGE_TITLES:

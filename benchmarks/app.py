@@ -15,7 +15,7 @@ from benchmarks.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.draw.labels import token_names
+from viz.draw.labels import display_tokens
 
 # twenty words each, none of them shown twice, so that no cache answers
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")
@@ -150,7 +150,7 @@ def sentences(count: int) -> list[str]:
 
 def _queries(translator: Translator, text: str) -> str:
     """The labels that the rows of the map must come to have, by what a row writes."""
-    return "|".join(token_names(translator.trace(text).labels("cross").queries))
+    return "|".join(display_tokens(translator.trace(text).labels("cross").queries))
 
 
 def _made_queries(n: int, seed: int) -> str:

@@ -112,7 +112,10 @@ def run(options: argparse.Namespace) -> int:
         for name in options.names or lessons:
             key = list(answer_key(lessons[name], translator))
             for width, height in SCREENS:
-                screen = {"viewport": {"width": width, "height": height}}
+                screen = {
+                    "viewport": {"width": width, "height": height},
+                    "locale": lessons[name].language,  # others are behind its name in the menu
+                }
                 began, score = time.monotonic(), Score()
                 player = Player(browser, screen, server.address, lessons[name], score)
                 failed = player.play(key)
@@ -183,8 +186,9 @@ class Player:
         self.page.goto(f"{self.address}/?lesson={self.lesson.name}&card={number + 1}{text}")
         self._wait_for_card(number)
         self._rest()
-        if not self.lesson.cards[number].predict:  # whose view comes after the first try
-            self.page.locator(".st-key-lesson-view a").click()
+        # of a card that predicts, the view comes after the first try; folded, it is open
+        if (link := self.page.locator(".st-key-lesson-view a")).count() and link.is_visible():
+            link.click()
             self._rest()
         self.page.locator(f".st-key-lesson-card-{number}").evaluate(
             "(e) => { e.tabIndex = -1; e.focus(); }"

@@ -37,7 +37,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     seconds: dict[str, float] = {}
     last = time.perf_counter()
 
-    def progress(_done: int, _total: int, now: str) -> None:
+    def progress(_done: int, _total: int, now: str = "", /) -> None:
         nonlocal last
         here = time.perf_counter()
         seconds[now] = seconds.get(now, 0) + here - last
@@ -66,7 +66,7 @@ def longest_wait(lines: Sequence[str]) -> float:
 
     last, longest = time.perf_counter(), 0.0
 
-    def progress(_done: int, _total: int, _now: str) -> None:
+    def progress(_done: int, _total: int, _now: str = "", /) -> None:
         nonlocal last, longest
         here = time.perf_counter()
         longest, last = max(longest, here - last), here

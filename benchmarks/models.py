@@ -131,7 +131,7 @@ def _print_app(folder: Path, texts: list[str]) -> None:
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_role("combobox", name="Model").click()
             option = page.get_by_role("option", name=NAME)
-            queries = "|".join(labels.token_names(translator.trace(text).target_tokens))
+            queries = "|".join(labels.display_tokens(translator.trace(text).target_tokens))
             started = time.perf_counter()
             option.click()
             page.wait_for_function(app.ALL_MAPS, arg=queries, polling="raf")

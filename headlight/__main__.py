@@ -71,7 +71,7 @@ def _main(arguments: list[str] | None) -> int:
             listed = ", ".join(COMMANDS)
             command.say(f"there is no command '{name}': choose one of {listed}.")
             return int(command.REFUSED)
-    return int(command.guarded("headlight", lambda: print(text)))
+    return int(command.run_guarded("headlight", lambda: print(text)))
 
 
 def _run(name: str, arguments: list[str]) -> int:

@@ -1,21 +1,26 @@
 """python -m headlight.opened FILE...: open the view of each card of lessons, without a browser.
 
 `headlight lessons check` runs it, as lessons know nothing of the app. It prints, as JSON, file,
-line and a sentence for each link that its page does not take, and each place that a view has not.
+line and a sentence for each link that its page does not take, and each place or label, set in
+*italics*, that a view has not.
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from transformer.errors import quoted
+from viz.app import jobs
 from viz.app.lessons.panel import LIGHTS
 from viz.app.lessons.progress import card_view
 from viz.draw.labels import KINDS_BY_NAME, PAGE_TITLES
 from viz.lessons import Card, Lesson, LessonError, read_lesson
+from viz.lessons.texts import TEXTS
 
 SECONDS = 60  # that a page may take
 _DRAWN = {
@@ -38,10 +43,11 @@ def _page(path: str) -> None:
     from viz.app.sentence import sentence_bar
 
     address.prepare(path)
+    page = import_module(f"viz.pages.{path}").PAGE
     with menu.models_for_run():
-        sentence_bar.show()
+        sentence_bar.show(is_used=page.needs_sentence)
         try:
-            import_module(f"viz.pages.{path}").show()
+            page.show()
         except jobs.UnfinishedError as unfinished:
             unfinished.show()
         finally:
@@ -72,22 +78,57 @@ def problems(lesson: Lesson, card: Card) -> Iterator[str]:
         elif not known >= {text.casefold() for text in values}:
             yield f"this link has {name}={quoted(values[-1])}, and its page shows {shown[0]}."
     keys = LIGHTS[card.light] if card.light not in (None, "navigation") else ()
-    ids = tuple(_ids(app._tree))
+    drawn = [*_drawn(app._tree)]
+    # an identity is that of Streamlit, a hash, and the key
+    ids = [getattr(one, "id", "").partition("-")[2].partition("-")[2] for one in drawn]
     if keys and not any(app.get(_DRAWN[key]) if key in _DRAWN else key in ids for key in keys):
         yield f"this view has no {card.light} to highlight: choose another place or view."
+    around = *PAGE_TITLES.values(), *TEXTS[lesson.language].values()
+    seen = _plain(" ".join([*around, *(text for one in drawn for text in _texts(one))]))
+    for label in _LABEL.findall(re.sub("(?m)^words:.*", "", card.source)):
+        parts = [re.escape(part.strip()) for part in _plain(label).split("…")]
+        is_there = all(re.search(rf"(?<!\w){part}(?!\w)", seen) for part in parts)
+        if not is_there and label not in card.words:
+            yield (
+                f"the page of this card has no {quoted(label)}: write a label as the page has it, "
+                "set other words in **bold** or name them under “words:”."
+            )
 
 
-def _ids(block: object) -> Iterator[str]:
-    """Yield the key of each element and container that is drawn."""
+_LABEL = re.compile(r"(?<![*\w\\])\*([^*\s](?:[^*\n]|\n(?!\n))*)\*(?![*\w])")
+_SCRIPT = next(Path(__file__).with_name("browser").glob("headlight-*.js"))
+_WRITTEN = " ".join(re.findall(r'"([^"\\]*)"', _SCRIPT.read_text("utf-8")))
+
+
+def _drawn(block: object) -> Iterator[Any]:
+    """Yield the message of each element and container that is drawn."""
     for child in getattr(block, "children", {}).values():
-        # an identity is that of Streamlit, a hash, and the key
-        yield getattr(getattr(child, "proto", None), "id", "").partition("-")[2].partition("-")[2]
-        yield from _ids(child)
+        if (message := getattr(child, "proto", None)) is not None:
+            yield message
+        yield from _drawn(child)
+
+
+def _texts(message: Any) -> Iterator[str]:
+    """Yield each text of a message, and those that the script of a picture writes by itself."""
+    for field, value in message.ListFields():
+        for part in value if field.is_repeated else [value]:
+            if isinstance(part, bytes):
+                yield part.decode(errors="ignore")
+            elif isinstance(part, str):
+                yield _WRITTEN if part == _SCRIPT.name else part
+            elif hasattr(part, "ListFields"):
+                yield from _texts(part)
+
+
+def _plain(text: str) -> str:
+    """Return a text without marks of Markdown and of direction, in lower case."""
+    return " ".join(re.sub(r"[\\*`\u2060-\u2069]", "", text).casefold().split())
 
 
 def main(paths: list[str]) -> None:
     """Print what is wrong with the views of lesson files that can be read."""
     wrong: list[tuple[str, int, str]] = []
+    jobs.PATIENCE = SECONDS  # this process waits for what a page would draw later
     for path in map(Path, paths):
         try:
             lesson = read_lesson(path)

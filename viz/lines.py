@@ -27,7 +27,8 @@ MAX_BYTES = 256 * reading.MIB
 MAX_LISTED = 8  # largest number of listed remarks above the sentence
 
 _BODY = """<p>{about}</p>
-{notes}<label>Sentence <select id="line">{options}</select></label>
+{notes}<label for="line">Sentence</label>
+<select id="line">{options}</select>
 {texts}<p role="alert" hidden>This sentence cannot be read: the page is cut or damaged, so make it \
 again.</p>
 </header>

@@ -124,7 +124,7 @@ def report(
 
 
 def first_options(trace: AttentionTrace, **chosen: Any) -> ExplorerOptions:
-    """Return options that open the head that All heads opens on a trace of weights, or `chosen`."""
+    """Return options that open the same head as the page All heads, unless `chosen` names one."""
     options = ExplorerOptions(**chosen)
     kind = shown_parts(options, trace).kind
     heads = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]

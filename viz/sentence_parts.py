@@ -80,7 +80,7 @@ def removal_text(changed: Effect, attributes: str = "") -> str:
 
 
 def part_pictures(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
-    """Pack the trace of player, links and heads, by the id of its element."""
+    """Pack the trace that player, links and heads draw, by the id of the element that holds it."""
     origin = Origin.from_translator(translator, trace.source, trace.target)
     settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
     if all(map(word_texts, (trace.source_pieces, trace.target_pieces))):

@@ -128,7 +128,7 @@ def _read(run: Path) -> None:
 def _training_page() -> None:
     from viz.pages import training
 
-    training.show()
+    training.PAGE.show()
 
 
 @bounds.examples(5, 1_000)

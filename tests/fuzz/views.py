@@ -1,46 +1,37 @@
 """The addresses of all views of the app."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
-    "translate": ({},),
+from viz.app.view import Page
+from viz.draw.labels import PAGE_TITLES
+
+PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES]
+
+FURTHER: dict[str, tuple[Mapping[str, str], ...]] = {
     "heads": (
-        {},
         {"view": "step by step"},
         {"view": "compare"},
         {"view": "compare", "with": "another sentence"},
     ),
-    "inside": ({},),
     "roles": (
-        {},
         *({"roles_view": "Remove heads", "removed_how": how} for how in ("painted", "patched z")),
-        *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
     ),
-    "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "remove the mask"}),
-    "positions": (
-        {},
-        *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
-        *(
-            {"pe_view": view}
-            for view in (
-                "Your sentence",
-                "Learned",
-                "Longer",
-                "Remove positions",
-            )
-        ),
-    ),
-    "schedule": ({},),
-    "training": ({}, {"training_view": "Heads forming"}),
-    "architecture": (
-        {},
-        {"arch_view": "batch or layer"},
-        {"arch_view": "parameters"},
-    ),
-    "figure2": ({}, {"figure2_open": "masked"}, {"figure2_view": "one head instead of h"}),
-    "self_attention": ({},),
-    "additive": ({}, {"additive_view": "Scale"}),
-    "tables": ({},),
-    "hooks": ({}, {"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"}),
+    "figure2": ({"figure2_open": "masked"},),
+    "hooks": ({"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"},),
+}
+"""Choices with which a view draws something else."""
+
+
+def addresses(page: Page) -> Iterator[dict[str, str]]:
+    """Return the parameters that open each view of a page."""
+    for view in page.views:
+        yield {page.menu: view.key} if page.menu else {}
+
+
+VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
+    page.path: (*addresses(page), *FURTHER.get(page.path, ()))
+    for page in PAGES
+    if page.path != "corpus"  # whose lines are measured first
 }
 """By the path of its page: the parameters that open each view."""

@@ -3,6 +3,7 @@
 import pytest
 
 from headlight.opened import problems
+from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
 from viz.app.models import menu
 from viz.lessons.__main__ import main
@@ -21,6 +22,7 @@ sentence: A man rides a horse.
 ```yaml
 link: {link}
 {light}
+{words}hint: Look at *{label}*, not at **nothing**, nor at a*b and c*d.
 ```
 """
 
@@ -44,16 +46,42 @@ def bundled_model(monkeypatch):
     ],
 )
 def test_what_a_page_does_not_take_is_named(link, light, problem):
-    lesson = parse_lesson("a", LESSON.format(link=link, light=light), "a.md")
-    sentences = list(problems(lesson, lesson.cards[0]))
+    sentences = opened(link, light)
     assert len(sentences) == bool(problem)
     assert all(problem in text for text in sentences)
+
+
+def opened(link, light="", label="Check", words=""):
+    text = LESSON.format(link=link, light=light, label=label, words=words)
+    lesson = parse_lesson("a", text, "a.md")
+    return list(problems(lesson, lesson.cards[0]))
+
+
+@pytest.mark.parametrize(
+    ("label", "is_there"),
+    [
+        ("norms", True),  # a choice of a menu
+        ("Forbidden words", True),  # the name of a field behind a menu
+        ("average", True),  # the picture writes it
+        ("the row of … gives … the most", False),
+        ("Normen", False),
+        ("orms", False),
+        ("All heads", True),  # the name of a page
+        ("Without\n  sinks", True),  # a line ends in it
+    ],
+)
+def test_a_label_stands_on_the_page_that_a_card_opens(label, is_there):
+    link = "/heads?kind=decoder&layer=2&head=5"
+    assert [quoted(label) in text for text in opened(link, label=label)] == [True] * (not is_there)
+    assert not opened(link, label=label, words=f"words: {' '.join(label.split())}\n")
 
 
 @pytest.mark.slow
 def test_the_check_opens_each_view_and_says_the_line(tmp_path, capsys):
     path = tmp_path / "bad.md"
-    path.write_text(LESSON.format(link="/heads?kind=decodr", light=""), "utf-8")
+    path.write_text(
+        LESSON.format(link="/heads?kind=decodr", light="", label="norms", words=""), "utf-8"
+    )
     assert main(["check", str(path)]) == 2
     (problem,) = capsys.readouterr().err.splitlines()
     assert "bad.md, line 9: " in problem

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from tests.viz.app.view.programs import Programs
 from viz.app import jobs
 from viz.app.cache.memory import forget_server_wide
+from viz.app.view.listing import Listing
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -55,3 +57,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: (places[item.path], here in item.path.parents and _has_other_code(item))
     )
+
+
+@pytest.fixture
+def listed() -> Iterator[Programs]:
+    """Programs of the views that are opened, and the values that these have computed."""
+    programs: Programs = []
+    source = Listing.source
+
+    def noted(listing: Listing) -> str:
+        programs.append((source(listing), listing.values))
+        return programs[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(Listing, "source", noted)
+        yield programs

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     )
     with tqdm(total=100, unit="%", disable=None, bar_format="{l_bar}{bar}| {remaining}") as bar:
 
-        def progress(done: int, total: int, now: str) -> None:
+        def progress(done: int, total: int, now: str = "", /) -> None:
             bar.set_description(now)
             bar.update(100 * done / total - bar.n)
 

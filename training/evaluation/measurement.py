@@ -149,7 +149,9 @@ def _read_list(folder: Path) -> dict[str, Any]:
             raise ValueError("another format")
         return manifest | {"sha256": {**manifest["sha256"]}}
     except (ValueError, TypeError, KeyError) as error:
-        raise errors.CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
+        raise errors.CheckpointError(
+            f"{path} is not a Headlight manifest: move it away."
+        ) from error
 
 
 def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -> None:

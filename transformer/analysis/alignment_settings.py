@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from transformer import choices, errors, kinds
-from transformer.analysis.lenses import names
+from transformer.analysis import lenses
 from transformer.config import TransformerConfig
 from transformer.files.documents import Count, Name, read_document
 from transformer.translation import loaded_model
@@ -37,7 +37,7 @@ class AlignmentSettings:
     layer: Count  # the layer of the decoder, from 0
     head: Count | None  # the head, from 0; None is the whole layer
     row: kinds.Row  # the row that stands for a target word
-    lens: names.LensName  # the lens through which the attention is seen
+    lens: lenses.LensName  # the lens through which the attention is seen
     links: Links  # the rule by which the strongest pairs count
     gold: GoldFigures | None = None  # its error on gold links; None if it was never measured
 
@@ -73,7 +73,7 @@ class AlignmentSettings:
         ):
             if value >= count:
                 problem = f"{name} = {value}, but this model has {name}s 0 to {count - 1}"
-        if self.head is not None and self.lens not in names.HAS_HEADS:
+        if self.head is not None and self.lens not in lenses.HAS_HEADS:
             problem = f"head = {self.head}, but the lens '{self.lens}' does not tell heads apart"
         if problem:
             raise errors.CheckpointError(f"{path} says {problem}: copy the folder again.")

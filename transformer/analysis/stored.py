@@ -68,5 +68,5 @@ def checksum_of_weights(folder: Path) -> str:
         return str(manifest["sha256"][checkpoint.WEIGHTS])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{folder} has no manifest of ours: copy the folder again."
+            f"{folder} has no Headlight manifest: copy the folder again."
         ) from error

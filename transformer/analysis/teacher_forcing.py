@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import torch
 from torch import Tensor
@@ -18,8 +18,16 @@ from transformer.model import Transformer
 from transformer.text import tokenizer
 from transformer.trace import AttentionTrace
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called after each layer with the number of layers done and of all."""
+
+class Progress(Protocol):
+    """Takes how much is done, of how much, and what is done now; what it raises ends the work."""
+
+    def __call__(self, done: int, total: int, now: str = "", /) -> None: ...
+
+
+def no_progress(_done: int, _total: int, _now: str = "", /) -> None:
+    """Tell nobody."""
+
 
 Cache: TypeAlias = Mapping[str, Tensor]
 """The values at hook points in one pass, by the names of the points."""

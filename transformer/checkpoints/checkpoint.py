@@ -131,7 +131,7 @@ def load(folder: Path) -> Checkpoint:
     if config.source_vocab_size is not None:
         raise CheckpointError(
             f"{folder / CONFIG} says source_vocab_size = {config.source_vocab_size}, but a "
-            f"checkpoint of ours has one vocabulary for both languages: take this line out."
+            f"Headlight checkpoint has one vocabulary for both languages: take this line out."
         )
     weights = _weights(reader, config)
     model = Transformer.unfilled(config)
@@ -160,7 +160,7 @@ class _Reader:
             self.languages = Languages.from_record(manifest)
         except (ValueError, TypeError, KeyError) as error:
             raise CheckpointError(
-                f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
+                f"{self.folder / MANIFEST} is not a Headlight manifest: copy the folder again."
             ) from error
         if format_ != FORMAT:
             raise CheckpointError(

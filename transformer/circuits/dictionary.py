@@ -17,7 +17,7 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import Progress, to_array
+from transformer.analysis.teacher_forcing import Progress, no_progress, to_array
 from transformer.arrays import AnyFloats, Bools, Floats, Ints
 from transformer.attention import MultiHeadAttention, split_heads
 from transformer.circuits.stream import norm_of, query_stream, sublayers
@@ -30,8 +30,6 @@ from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-
-Floats = Floats
 
 MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
 SHUFFLES, SEED = 2_000, 2
@@ -114,7 +112,7 @@ def linked_pieces(
 def measure_dictionaries(
     translator: Translator,
     lines: MeasuredLines,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> Dictionaries:
     """Read the dictionary of every head of the cross-attention over lines and their translations.
 

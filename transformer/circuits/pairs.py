@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.teacher_forcing import Progress
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.circuits.stream import StackName, query_stream
 from transformer.config import BOS, TransformerConfig
@@ -132,6 +132,11 @@ def read_pairs(data: bytes) -> list[MinimalPair]:
     return pairs
 
 
+def bundled_pairs(language: str) -> list[MinimalPair]:
+    """Read the pairs of a language of `BUNDLED_PAIRS`."""
+    return read_pairs(BUNDLED_PAIRS[language].read_bytes())
+
+
 def encode_pair(translator: Translator, pair: MinimalPair) -> EncodedPair:
     """Find where the two words part in the model's translation of the first sentence.
 
@@ -189,7 +194,7 @@ def aligned_positions(first: Sequence[int], second: Sequence[int]) -> list[tuple
 def measure_pairs(
     translator: Translator,
     pairs: Sequence[MinimalPair],
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> MeasuredPairs:
     """Patch heads and stream of each pair whose word is in the translation; name the others.
 
@@ -215,7 +220,7 @@ def measure_pairs(
     patched = patch_pairs(
         translator.model,
         encoded,
-        lambda done, total: progress(count + round(2 * count * done / total), 3 * count),
+        lambda done, total, _now="": progress(count + round(2 * count * done / total), 3 * count),
     )
     return MeasuredPairs(tuple(named), patched, tuple(left_out))
 

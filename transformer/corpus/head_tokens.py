@@ -1,6 +1,5 @@
 """The tokens, and pairs of tokens, to which one head gives most of its weight over the lines."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import torch
 from transformer import config, kinds
 from transformer.analysis import teacher_forcing
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.corpus import measured, passes
 from transformer.model import Transformer
@@ -33,7 +33,7 @@ def head_tokens(
     lines: measured.MeasuredLines,
     place: Head,
     *,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> HeadTokens:
     """Sum the weights of a head by key, and by query and key; rows are named as on its map."""
     require_heads(translator.model, [place])

@@ -20,6 +20,7 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats, Singles
 from transformer.corpus import corpus_roles, measured, passes
 from transformer.errors import InputError
@@ -39,7 +40,7 @@ def measure_lines(
     gold: Sequence[str] | None = None,
     costs: bool = True,
     sources: bool = True,
-    progress: passes.Progress = lambda _done, _total, _now: None,
+    progress: Progress = no_progress,
 ) -> measured.MeasuredLines:
     """Measure all heads on lines and their translations: `targets`, or the model's own.
 
@@ -85,7 +86,7 @@ def remeasure_lines(
     translator: Translator,
     lines: measured.MeasuredLines,
     *,
-    progress: passes.Progress = lambda _done, _total, _now: None,
+    progress: Progress = no_progress,
 ) -> measured.MeasuredLines:
     """Measure the same lines with another model, under their numbers and without costs."""
     texts = {pair.number: pair.source for pair in lines.pairs}
@@ -215,7 +216,7 @@ def sentence_measures(
         values[measured.UNLINKED] = len(written - linked) / len(written)
     if not sources:
         return values
-    tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", ()))
+    tokens = source_shares(translator, trace, progress=lambda *_: step("measure", ()))
     shares = by_words(tokens, trace)
     used = shares.used[sorted(lettered)]
     values |= {

@@ -11,16 +11,13 @@ import torch
 
 from transformer import config, masks
 from transformer.analysis.heads import importance
-from transformer.analysis.teacher_forcing import ForcedPair
+from transformer.analysis.teacher_forcing import ForcedPair, Progress
 from transformer.arrays import Floats, Ints
 from transformer.corpus.measured import LinePair
 from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from transformer.translation.batch import batches
 from transformer.translator import Translator
-
-Progress: TypeAlias = Callable[[int, int, str], None]
-"""Takes how much is done, of how much, and what is done now; what it raises ends the work."""
 
 Part: TypeAlias = Literal["translate", "measure", "costs"]
 Step: TypeAlias = Callable[[Part, Sequence[int]], None]

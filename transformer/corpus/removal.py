@@ -13,12 +13,12 @@ import torch
 from transformer import errors
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.corpus import resampling
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.passes import (
     Part,
-    Progress,
     Step,
     batches_of,
     losses_of,
@@ -63,7 +63,7 @@ def lines_without(
     lines: MeasuredLines,
     heads: Sequence[Head],
     *,
-    progress: Progress = lambda _done, _total, _now: None,
+    progress: Progress = no_progress,
 ) -> LinesWithout:
     """Score and translate all lines without these heads, their outputs set to 0."""
     if not heads:

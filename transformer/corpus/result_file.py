@@ -26,7 +26,7 @@ MAX_BYTES = 192 * reading.MIB
 """Largest size of a file, in bytes: 10,000 lines of a model with 144 heads take some 110 MiB."""
 MAX_TEXT_BYTES = 16 * reading.MIB
 """Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
-MAX_MARKS = 500_000
+MAX_JSON_TOKENS = 500_000
 """Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
 MAX_NUMBER = 10**6  # number of a line, at most
 MEASURED_AGAIN = 3  # lines that are scored once more when a file is read
@@ -129,7 +129,7 @@ def read_unchecked(content: bytes) -> measured.MeasuredLines:
 def _metadata(content: bytes) -> Mapping[str, str]:
     size = int.from_bytes(content[:8], "little")
     header = content[8 : 8 + min(size, MAX_TEXT_BYTES)]
-    if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MAX_MARKS:
+    if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MAX_JSON_TOKENS:
         raise ValueError("a header that has no end, or too many values")
     return parse_json(header)["__metadata__"]
 

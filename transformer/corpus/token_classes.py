@@ -1,12 +1,13 @@
 """The attention of each layer to special tokens, punctuation, function and content words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from transformer.analysis import axes, sinks
+from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
 from transformer.config import BOS
 from transformer.corpus import measured, measuring, resampling
@@ -40,7 +41,7 @@ def class_weights(
     translator: Translator,
     lines: measured.MeasuredLines,
     *,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> ClassWeights:
     """Average the weight on each class of key over the heads of a layer and all rows."""
     classes = token_classes(measuring.piece_counts(translator, lines.pairs))

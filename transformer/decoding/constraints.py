@@ -47,7 +47,7 @@ class Constraints:
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
 
-    def forced(self, tokens: Sequence[int]) -> Sequence[int]:
+    def forced_prefix(self, tokens: Sequence[int]) -> Sequence[int]:
         """Return the leading pieces of an allowed translation in which the prefix stands."""
         if self.words is None or self.text is None:
             return tokens[: len(self.prefix)]

@@ -93,6 +93,11 @@ class SearchSettings:
         """The arguments of `Translator.translate` for the same search once more."""
         return cast(SearchArguments, asdict(self))
 
+    @property
+    def is_constrained(self) -> bool:
+        """True if not every translation is allowed."""
+        return bool(self.prefix or self.forbidden)
+
     def constraints(self, reader: InputReader) -> Constraints:
         """Return the constraints of the search for one model, whose texts the reader reads."""
         if self.max_length is not None and not 1 <= self.max_length <= reader.max_length:

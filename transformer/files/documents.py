@@ -1,4 +1,4 @@
-"""JSON documents of ours as typed values, and the refusal of what does not fit."""
+"""JSON documents that Headlight wrote, as typed values; what does not fit is refused."""
 
 import json
 import sys

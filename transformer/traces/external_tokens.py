@@ -10,7 +10,7 @@ from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
-NO_ID = -1  # id of a piece that is not a row of an embedding of ours
+NO_ID = -1  # id of a piece that is not a row of our embedding
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")

@@ -123,7 +123,7 @@ class LoadedModel:
             steered = settings or SearchSettings()
             forced = 0
             if steered.prefix:
-                forced = len(steered.constraints(self.reader).forced(best.tokens))
+                forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
             notice = self.domain.notice(best, forced, steered.forbidden, edited, _cut(pieces))
             warnings.append(notice)

@@ -104,7 +104,9 @@ class TextSearch:
             ),
             seconds=self._seconds[place],
             stopped=place in self._stopped,
-            prefix=tuple(tokenizer.pieces_of(self._constraints.forced(hypotheses[0].tokens))),
+            prefix=tuple(
+                tokenizer.pieces_of(self._constraints.forced_prefix(hypotheses[0].tokens))
+            ),
             settings=self.settings,
             tree=sentence.tree() if self.settings.tree else None,
         )

@@ -17,7 +17,7 @@ def show(bar: BarTranslation, edits: Mapping[str, hooks.Hook], name: str) -> Non
     translator, translation = bar.translator, bar.translation
     try:
         new = cached_results.translate_edited(
-            translator, translation.source, sentence_bar.settings(), edits, name
+            translator, translation.source, bar.settings, edits, name
         )
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
@@ -31,6 +31,6 @@ def show(bar: BarTranslation, edits: Mapping[str, hooks.Hook], name: str) -> Non
         f"translated with {name}: {verdict} · log probability {format_number(new.log_prob)}",
     )
     sentence_bar.show_notices_of(new)
-    search = python_code.search_arguments(sentence_bar.settings())
+    search = python_code.search_arguments(bar.settings)
     result, translate = (new.text, new.log_prob), edited.edited_translation
     list_result("translation", result, translate, translator, bar.trace, edits, **search)

@@ -185,8 +185,7 @@ class JobQueue:
             self._sweep()
             if job not in self._waiting:
                 return 0
-            running = sum(other.is_active for other in self._running)
-            return self._in_turns().index(job) + running
+            return self._in_turns().index(job) + sum(other.is_active for other in self._running)
 
     def count(self, state: State) -> int:
         """Return how many jobs wait, or run."""

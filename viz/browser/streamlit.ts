@@ -71,9 +71,9 @@ export default function show({ data, parentElement, setTriggerValue }: Host): ()
   };
   // apart from its picture, whose bytes then stay as they were: Streamlit does not send them again
   if (component === "value" || component === "trace") {
+    parentElement.host.toggleAttribute("data-drawn", true); // what is drawn from it has its width
     if (component === "value") setValue(key, value);
     else remove = carry({ id: key, trace });
-    parentElement.host.toggleAttribute("data-drawn", true);
   } else if (typeof trace === "string") {
     forget = withTrace(trace, (carried) => draw({ ...message, trace: carried }));
   } else draw(message);

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
+from transformer.analysis.lenses import HAS_HEADS, LENSES, NAMES, AnyLens
 from transformer.files import installed
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.translator import Translator
@@ -16,37 +16,16 @@ ALL_HEADS = "all heads"  # in the place of a head, under a lens that does not te
 WITHOUT_SINKS = "without sinks"
 """Suffix of titles, captions and file names of maps whose rows are rescaled without sinks."""
 
-LENS_NAMES: dict[AnyLens, str] = {
-    "weights": "weights",
-    "norm": "norms",
-    "norm_layer_norm": "norms after LayerNorm",
-    "norm_residual": "norms with residual and LayerNorm",
-    "alti": "ALTI",
-    "rollout": "rollout",
-    "gradient": "gradient × weights",
-    "value_zeroing": "value zeroing",
-}
+LENS_NAMES: dict[AnyLens, str] = {lens.name: lens.title for lens in LENSES.values()}
 """Names of the lenses on the screen."""
 
 LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
 """By their names in the URL."""
 
 NORMS_BY_NAME: dict[str, AnyLens] = {
-    "of each head": "norm",
-    "after LayerNorm": "norm_layer_norm",
-    "with residual": "norm_residual",
+    lens.variant: lens.name for lens in LENSES.values() if lens.variant
 }
 """What the lens of norms measures, by its name in the URL."""
-
-_SHARES: dict[AnyLens, str] = {
-    "norm": "‖αf(x)‖",
-    "norm_layer_norm": "‖αf(x)‖ after LayerNorm",
-    "norm_residual": "‖Σαf(x) + x‖ after LayerNorm",
-    "alti": "contributions",
-    "rollout": "weights, traced down to the input",
-    "gradient": "|gradient × weight|",
-    "value_zeroing": "changes, each with one value at zero",
-}
 
 _DROPPED = "what special tokens get is left out of"
 
@@ -76,9 +55,8 @@ def row_note(lens: AnyLens, kind: Kind, *, special: bool = True, sinks: bool = T
     """Return the note under a map on its rows: cut short, or scaled, by what is left out."""
     if lens == "weights" and sinks:
         return attention_map.NOTE if special else f"In each row, {_DROPPED} the sum."
-    shares = "weights" if lens == "weights" else _SHARES[lens]
-    note = f"Each square is its share of its row's {shares}"
-    if lens in ("alti", "norm_residual") and kind == "cross":
+    note = f"Each square is its share of its row's {LENSES[lens].shares}"
+    if LENSES[lens].without_residual and kind == "cross":
         note += ", the residual aside"
     if not sinks:
         note += f" {WITHOUT_SINKS}"

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from transformer.arrays import Floats
 from transformer.kinds import Kind
 from viz.figures import axes, forms
-
-Floats = npt.NDArray[np.float64]
 
 BINS = 40
 REMOVED, RANDOM = "these heads", "random heads"

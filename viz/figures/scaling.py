@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from transformer.arrays import Floats, Ints
 from viz.figures.axes import GREY, INK, curve_color
 from viz.figures.forms import curves, long_form, tips
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MEASURES = ("largest weight", "entropy (share of maximum)", "gradient norm")
 """Measures of a row of the softmax, in the order of the curves."""

@@ -13,9 +13,8 @@ import pandas as pd
 
 from training import schedule
 from training.run import journal
+from transformer.arrays import Floats
 from viz.figures import axes, forms
-
-Floats = npt.NDArray[np.float64]
 
 HEIGHT = 420  # of the plot without its legend, in CSS pixels
 POINTS = 400  # of a curve, about as many as a screen resolves

@@ -79,7 +79,7 @@ def small_maps(
 
 
 def plotly_map(figure: "go.Figure") -> Any:
-    """Draw a figure of `head_map` once more; None for any other figure."""
+    """Draw a Plotly figure of `head_map` in Altair; None for any other figure."""
     meta = figure.layout.meta
     if not isinstance(meta, dict) or "attention" not in meta:
         return None

@@ -18,18 +18,11 @@ from transformer.cli.arguments import Parser
 from transformer.errors import one_line, shortened
 from transformer.files.documents import parse_json
 from transformer.files.installed import ASSETS, BUNDLED
-from viz import trace_files
 from viz.draw import caption
 from viz.draw.formatting import counted
 from viz.lessons import reading
-from viz.lessons.answers import (
-    Answers,
-    answers_table,
-    card_summaries,
-    find_outdated,
-    misfit,
-    read_answers,
-)
+from viz.lessons.answers import Answers, read_answers
+from viz.lessons.collecting import answers_table, cards_table, collect, csv_of
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.lesson import Language
@@ -67,7 +60,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
-    """Return what is wrong with views: the app, which no lesson imports, is asked for it."""
+    """Return what is wrong with the views: another process opens them in the app."""
     command_line = [sys.executable, "-m", "headlight.opened", *map(str, files)]
     environment = {**os.environ, "HEADLIGHT_CHECKPOINT": str(checkpoint)}
     run = subprocess.run(command_line, capture_output=True, text=True, env=environment)
@@ -110,41 +103,32 @@ def _collect(options: argparse.Namespace) -> int:
     """Print the table of the files of one lesson; the status is 2 if one is left out."""
     if options.out:
         command.require_place(options.out)
-    files: dict[Path, Answers] = {}
+    files: list[tuple[str, Answers]] = []
     problems: list[str] = []
     for path in options.files:
         try:
-            files[path] = read_answers(path)
+            files.append((str(path), read_answers(path)))
         except InputError as error:
             problems.append(str(error))
     if files:
-        name = Counter(answers.lesson for answers in files.values()).most_common(1)[0][0]
+        name = Counter(answers.lesson for _, answers in files).most_common(1)[0][0]
         # a name in a file is compared with those in the folder, and is never a path
         path = {path.stem: path for path in options.lessons.glob("*.md")}.get(name)
         if path is None:
             raise InputError(f"{options.lessons} has no lesson {name!r}: name its folder.")
         lesson = reading.read_lesson(path)
-        wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
-        problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
-        taken = {file: answers for file, answers in files.items() if not wrong[file]}
-        for file, other in list(find_outdated(taken)):
-            command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
-            del taken[file]
-        for file, answers in taken.items():
-            if lost := {given.task for given in answers.answers} - set(lesson.tasks):
-                changed = f"{counted(len(lost), 'card')} changed since and left out"
-                command.say(f"{file} is of another version of the lesson: {changed}.")
-        students = list(taken.values())
+        students, notes, misfits = collect(files, lesson)
+        problems += misfits
+        for note in notes:
+            command.say(note)
         table = answers_table(lesson, students)
         width, questions = table["name"].str.len().max(), sum(bool(c.ask) for c in lesson.cards)
         for student, right, count, *cells in table.itertuples(index=False):
             print(f"{student:<{width}}  {right} of {count}  {' '.join(cells[:questions])}")
-        print(*card_summaries(lesson, students), sep="\n")
+        print(cards_table(lesson, students).to_string(index=False))
         if options.out:
             sys.stdout.flush()  # before a file that may go there, too
-            # a spreadsheet would compute what begins so
-            table = table.replace(r"^(?=[=+@-])", "'", regex=True)
-            command.save(options.out, trace_files.csv_bytes(table).decode())
+            command.save(options.out, csv_of(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)

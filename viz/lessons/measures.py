@@ -30,7 +30,7 @@ from transformer.paper.positions import NO_EDIT, Edit, exact_encoding
 from transformer.text.languages import Side
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
-from viz.figures.schedule import format_rate, paper_rate
+from viz.figures.schedule import paper_rate
 
 Value = float | str
 Arguments = Mapping[str, Any]
@@ -110,7 +110,9 @@ class Measure:
         """Format a value."""
         if isinstance(value, str):
             return value
-        return format_rate(value) if self.digits is None else format_number(value, self.digits)
+        if self.digits is None:  # as a student writes it
+            return np.format_float_positional(value, precision=3, fractional=False)
+        return format_number(value, self.digits)
 
 
 def _heads(value: object) -> list[Removal]:

@@ -22,7 +22,7 @@ def read_tries(text: str) -> Tries:
 
 
 def write_tries(tries: Tries, most: int) -> str:
-    """Write tries in at most so many characters: where they are more, the oldest are left out."""
+    """Write tries in at most so many characters, without the oldest where they are more."""
     rest = {task: list(given) for task, given in tries.items()}
     while len(text := _CARDS.join(_TRIES.join((task, *rest[task])) for task in rest)) > most:
         older = {task: [g for g in rest[task][:-1] if g != SHOWN] for task in rest}
@@ -34,7 +34,7 @@ def write_tries(tries: Tries, most: int) -> str:
 
 
 def with_try(tries: Tries, task: str, given: str) -> Tries:
-    """Return tries with one more on a card; it takes the place of `AGAIN`."""
+    """Return tries with one more answer to a card; a last try `AGAIN` gives way to it."""
     before = list(tries.get(task, ()))
     plain = " ".join(given.replace(_CARDS, " ").replace(_TRIES, " ").split())
     if before[-1:] == [plain]:  # a browser sends it for the key and for the button

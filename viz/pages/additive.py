@@ -14,7 +14,7 @@ from transformer.paper.arithmetic import SublayerValues, sublayer_values
 from transformer.paper.scaling import Scale
 from viz.app import edited_translation, measurements
 from viz.app.chrome import charts, explanations, fields, head_picker
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, controls, part, view
 from viz.draw.formatting import format_number
@@ -26,20 +26,19 @@ PICTURE = "additive-picture"  # key of the picture of each view
 WIDTHS = tuple(2**n for n in range(11))
 
 
-def _pick_head() -> tuple[BarTranslation, Head, SublayerValues]:
-    """Draw the menus of a head; return the translation in the bar and the values of the layer."""
-    bar = sentence_bar.needed()
+def _pick_head(bar: BarTranslation) -> tuple[Head, SublayerValues]:
+    """Draw the menus of a head; return it with the values of its layer."""
     with controls():
         place = head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
     model = bar.translator.model
     values = compute("values", sublayer_values, model, bar.trace, place.kind, place.layer)
-    return bar, place, values
+    return place, values
 
 
-@view("Your sentence", needs_sentence=True)
-def functions() -> None:
+@view("Your sentence", needs="trace")
+def functions(bar: BarTranslation) -> None:
     """Draw the weights of one head by three functions, then time and memory of both."""
-    bar, place, values = _pick_head()
+    place, values = _pick_head(bar)
     with controls():
         seed = fields.whole_number("Seed", "additive_seed", 0, 9_999, 0, width=150)
     q, k = part("q", values.q, place.head), part("k", values.k, place.head)
@@ -91,10 +90,10 @@ def functions() -> None:
     )
 
 
-@view("Scale", needs_sentence=True)
-def scale_of_scores() -> None:
+@view("Scale", needs="trace")
+def scale_of_scores(bar: BarTranslation) -> None:
     """Draw what another scale does to the sentence, and why the paper divides."""
-    bar, place, values = _pick_head()
+    place, values = _pick_head(bar)
     model, scales = bar.translator.model, get_args(Scale)
     with controls():
         scale: Scale = fields.menu(
@@ -119,8 +118,8 @@ def scale_of_scores() -> None:
     with right:
         st.subheader("Large scores: one token takes all", anchor=False)
         dots = compute("dots", scaling.dot_products, q, k, query, values.seen)
-        ends = (10.0**power for power in DECADES)
-        factors = compute("factors", np.geomspace, *ends, FACTORS)
+        low, high = (10.0**power for power in DECADES)
+        factors = compute("factors", np.geomspace, low, high, FACTORS)
         curves = compute("curves", scaling.saturation, dots, factors)
         entropy = curves.entropy / (math.log2(len(dots)) or 1.0)  # one key alone has none
         marks = {shown_scale(other): scaling.factor(other, q.shape[-1]) for other in scales}
@@ -177,4 +176,3 @@ PAGE = Page(
     menu="additive_view",
     row="additive-controls",
 )
-show = PAGE.show

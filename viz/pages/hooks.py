@@ -13,8 +13,7 @@ from transformer.kinds import kind_of
 from transformer.paper import hook_points
 from transformer.paper.flow import flow
 from viz.app.chrome import explanations, fields, head_picker, mounts
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import Page, cached, compute, controls, view
 from viz.draw import attention_map, labels
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
@@ -64,10 +63,9 @@ class Scene(NamedTuple):
     points: dict[str, list[str]]  # hook points of each box
 
 
-@view(needs_sentence=True)
-def hook_points_of_a_layer() -> None:
+@view(needs="trace")
+def hook_points_of_a_layer(bar: BarTranslation) -> None:
     """Draw the boxes of Figure 1 with their hook points, and the value at one of them."""
-    bar = sentence_bar.needed()
     model, trace = bar.translator.model, bar.trace
     stacks = {"encoder": model.config, "decoder": model.config.decoder}
     deepest, widest = (max(getattr(s, size) for s in stacks.values()) for size in ("N", "h"))
@@ -217,4 +215,3 @@ PAGE = Page(
     (hook_points_of_a_layer,),
     row="hooks-controls",
 )
-show = PAGE.show

@@ -20,8 +20,8 @@ from transformer.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.text.languages import Languages
 from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
-from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.sentence_bar import batch_caption
+from viz.app.sentence import further_sentences
+from viz.app.sentence.sentence_bar import BarTranslation, batch_caption
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
@@ -47,12 +47,14 @@ def _pick_kind(*, disabled: bool = False) -> Kind:
         return head_picker.pick_kind(default="decoder", disabled=disabled)
 
 
-def _places() -> tuple[DeltaGenerator, DeltaGenerator, list[AttentionTrace]]:
+def _places(
+    bar: BarTranslation,
+) -> tuple[DeltaGenerator, DeltaGenerator, list[AttentionTrace]]:
     """Return the places of the picture and its explanation, and the traces of the batch."""
     picture = st.container(key="mask-picture")
     explanation, sentences = st.columns([2, 1], gap="large")
     with sentences:
-        return picture, explanation, further_sentences.traces()
+        return picture, explanation, further_sentences.traces(bar)
 
 
 def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
@@ -62,11 +64,11 @@ def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
     return fields.whole_number(label, key, 1, maximum, default, width=120) - 1
 
 
-@view("who sees whom", needs_sentence=True)
-def who_sees_whom() -> None:
+@view("who sees whom", needs="trace")
+def who_sees_whom(bar: BarTranslation) -> None:
     """Draw which keys the mask hides from each position, in each sentence of the batch."""
     kind = _pick_kind()
-    picture, description, traces = _places()
+    picture, description, traces = _places(bar)
     batch = compute("batch", batch_traces, traces)
     labels = masking.labels(batch, kind)
     with controls():
@@ -147,11 +149,11 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
     )
 
 
-@view("shift right", needs_sentence=True)
-def shift_right() -> None:
+@view("shift right", needs="trace")
+def shift_right(bar: BarTranslation) -> None:
     """Draw what the decoder reads and predicts at each position."""
     _pick_kind(disabled=True)
-    picture, explanation, traces = _places()
+    picture, explanation, traces = _places(bar)
     batch = compute("batch", batch_traces, traces)
     with picture:
         st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
@@ -172,17 +174,17 @@ def shift_right() -> None:
         )
 
 
-@view(WITHOUT_MASK, needs_sentence=True)
-def remove_the_mask() -> None:
+@view(WITHOUT_MASK, needs="trace")
+def remove_the_mask(bar: BarTranslation) -> None:
     """Draw where attention goes and how the loss changes without the mask."""
     kind = _pick_kind()
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
-        traces = further_sentences.traces()
+        traces = further_sentences.traces(bar)
     with controls():
         sentence = _number("Sentence", SENTENCE, len(traces))
-    model = sentence_bar.drawn_from().translator.model
+    model = bar.translator.model
     batch = compute("batch", batch_traces, traces)
     masked = compute("masked", leak, model, batch, kind, masked=True)
     unmasked = compute("unmasked", leak, model, batch, kind, masked=False)
@@ -428,4 +430,3 @@ PAGE = Page(
     pick=partial(fields.choose_one, default=WITHOUT_MASK),
     row="mask-controls",
 )
-show = PAGE.show

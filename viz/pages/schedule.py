@@ -84,4 +84,3 @@ def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
 PAGE = Page(
     "schedule", "How does the learning rate change during training?", ("loss",), (learning_rate,)
 )
-show = PAGE.show

@@ -139,6 +139,20 @@ def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, a
         way_on = page.locator("[class*=st-key-lesson-next] :is(a, button)")
         backgrounds.append(way_on.evaluate("e => getComputedStyle(e).backgroundColor"))
     assert backgrounds[0] != backgrounds[1]
+    # what was typed when the network went: Streamlit does not hear then that the field is left
+    page.locator("[class*=st-key-lesson-again-] button").click()
+    field = page.locator("[class*=st-key-lesson-typed-] input")
+    field.fill("y")
+    field.evaluate(
+        """element => {
+            const hush = (event) => event.stopImmediatePropagation();
+            addEventListener("focusout", hush, { capture: true, once: true });
+            element.blur();
+        }"""
+    )
+    page.locator("[class*=st-key-lesson-check-] button").click()
+    page.locator("[class*=st-key-lesson-verdict-]").wait_for()
+    assert "%7Cy" in page.url
     page.close()
 
 

@@ -1,7 +1,9 @@
 """Each page on a projector, on a phone, and by axe-core in both themes."""
 
 import os
+import time
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
 from urllib.parse import urlencode
 
@@ -24,8 +26,6 @@ BAR, CONTROLS = 80, 48  # most pixels of height
 MAX_STOPS = 21  # eight of them are the navigation and the menus beside it
 WIDE, HIGH = 390, 844  # of the phone
 MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
-
-UNUSED = ("corpus", "training", "schedule", "tables")  # pages without a sentence
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,8 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
         expect_low(page)
         # all that copies, learns and goes elsewhere comes before the sentence
         assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path
-        assert ("English" in view.names) == (path not in UNUSED), path
+        is_used = import_module(f"viz.pages.{path}").PAGE.needs_sentence
+        assert ("English" in view.names) == is_used, path
         # each page in one mode: `python -m benchmarks accessibility` takes all in each
         serious[path] = accessibility.faults(page, MODES[number < len(PAGE_TITLES) / 2])
         page.set_viewport_size({"width": 1280, "height": 720})
@@ -183,6 +184,19 @@ COVERED = """() => {
         .filter(word => bars.some(bar => over(bar, word.getBoundingClientRect())));
     return [bars.length, words.map(word => word.innerText)];
 }"""
+
+
+def test_nothing_moves_on_a_phone_however_slowly_a_page_comes(browser, bundled_address):
+    def slowed(route) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda message: (time.sleep(0.03), route.send(message)))
+
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
+    page.route_web_socket("**/*", slowed)
+    for path in ("translate", "heads", "roles"):
+        page.goto("about:blank")
+        assert measured(page, bundled_address, path).shift < 0.05, path
+    page.close()
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):

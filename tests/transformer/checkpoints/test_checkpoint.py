@@ -85,7 +85,7 @@ def test_a_file_without_a_successor_is_not_lost(folder, model, tokenizer):
         *(({"format": other}, f"says format {other!r}, but") for other in (2, None)),
         *((name, f"does not list {name}") for name in FILES[:3]),
         *(
-            ({"languages": names}, "is not a manifest of ours")
+            ({"languages": names}, "is not a Headlight manifest")
             for names in (["French"], ["French", "<b>"], 7)
         ),
         ({"config.json": None}, "config.json is damaged"),

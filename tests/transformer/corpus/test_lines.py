@@ -311,7 +311,7 @@ def test_an_error_of_the_progress_ends_the_work(translator, texts) -> None:
 
     seen = []
 
-    def progress(done, total, now) -> None:
+    def progress(done, total, now="", /) -> None:
         seen.append((done / total, now))
         if now == "costs":
             raise Ended

@@ -51,10 +51,10 @@ def test_the_weights_are_drawn_as_glorot_draws_them() -> None:
 
 
 def test_without_scale_the_gradient_vanishes_and_with_it_or_added_it_stays() -> None:
-    widths = np.array([4, 512])
+    widths = [4, 512]
     gradients = additive.gradients_over_width(widths)
     draw = np.random.default_rng(0)
-    for at, width in enumerate(map(int, widths)):
+    for at, width in enumerate(widths):
         q, k = (torch.tensor(draw.standard_normal((rows, width))) for rows in (32, 16))
         added = torch.tensor(
             additive.additive_scores(q.numpy(), k.numpy(), additive.draw_weights(width, 0))
@@ -74,8 +74,8 @@ def test_without_scale_the_gradient_vanishes_and_with_it_or_added_it_stays() -> 
 
 
 def test_the_variance_of_a_dot_product_is_its_width() -> None:
-    widths = np.array([1, 16, 256])
-    np.testing.assert_allclose(scaling.gaussian_dot_variance(widths), widths, rtol=0.1)
+    widths = [1, 16, 256]
+    assert scaling.gaussian_dot_variance(widths) == pytest.approx(widths, rel=0.1)
 
 
 @pytest.mark.parametrize("scale", ["÷ √d_k", "none", "× √d_k"])

@@ -57,7 +57,7 @@ def test_pieces_travel_with_their_places_in_the_browsers_units() -> None:
     assert (meta["text"], meta["revision"], meta["forced"]) == (text, 7, 2)
     assert meta["byHand"] is True
     labels = [piece["label"] for piece in meta["pieces"]]
-    assert labels == ["🐶", "Zwei", "Hun", "·de", "</s>"]
+    assert labels == ["🐶", "Zwei", "Hun", "·de", "end"]
     assert meta["pieces"][1]["others"][1] == {"raw": "▁Drei", "label": "Drei", "p": 0.125}
 
 

@@ -102,12 +102,12 @@ def test_a_tensor_travels_exactly() -> None:
     content = encode_strip(VALUES, ["▁The", "▁d", "og", "</s>"], title="Sum")
     meta, arrays = decode(content)
     assert (meta["component"], meta["title"]) == ("tensor_strip", "Sum")
-    assert (meta["rows"], meta["columnNames"]) == (["The", "d", "·og", "</s>"], None)
+    assert (meta["rows"], meta["columnNames"]) == (["The", "d", "·og", "end"], None)
     assert meta["end"] == pytest.approx(np.quantile(np.abs(VALUES), END))
     np.testing.assert_array_equal(arrays["values"], VALUES)
     columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
     meta, _ = decode(encode_strip(VALUES, list("abcd"), title="Linear", columns=columns))
-    assert meta["columnNames"] == ["Der", "Hund", "·e", "</s>", "a", "."]
+    assert meta["columnNames"] == ["Der", "Hund", "·e", "end", "a", "."]
 
 
 def test_masked_scores_of_a_strip_stay_what_they_are() -> None:

@@ -17,7 +17,7 @@ def test_every_node_travels_with_its_numbers() -> None:
     for sent, node in zip(message["nodes"], NODES, strict=True):
         assert sent | {"parent": node.parent} == {**vars(node), "label": sent["label"]}
     assert [node["parent"] for node in message["nodes"]] == [-1, -1, 0, 0]
-    assert [node["label"] for node in message["nodes"]] == ["Hunde", "Die", "·s", "</s>"]
+    assert [node["label"] for node in message["nodes"]] == ["Hunde", "Die", "·s", "end"]
     assert (message["best"], message["chosen"], message["caption"]) == (3, 1, ["a"])
 
 

@@ -9,10 +9,10 @@ from viz.draw.labels import axis_titles, display_tokens, row_names
     ("tokens", "texts"),
     [
         # a piece that begins a word is plain, and one that goes on is marked
-        (("▁tief", "en", "▁Schnee", ".", "</s>"), ["tief", "·en", "Schnee", ".", "</s>"]),
+        (("▁tief", "en", "▁Schnee", ".", "</s>"), ["tief", "·en", "Schnee", ".", "end"]),
         (("Two", "dogs", "."), ["Two", "dogs", "."]),  # whole words
         (("▁", "▁a", ""), ["␣", "a", "␣"]),  # nothing stays without a label
-        (("▁en", "en", "<s>"), ["en", "·en", "<s>"]),  # two tokens never become one
+        (("▁en", "en", "<s>"), ["en", "·en", "start"]),  # two tokens never become one
     ],
 )
 def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[str]) -> None:

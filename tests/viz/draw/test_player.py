@@ -17,7 +17,7 @@ from transformer.analysis.heads.head import Head
 from transformer.text.languages import OURS
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.draw.labels import display_tokens
+from viz.draw.labels import browser_tokens
 from viz.draw.player import (
     TrainingStep,
     encode_learning,
@@ -83,8 +83,8 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
     assert len(players) == len(SENTENCES)
     for trace, score, kinds in zip(traces, scores, players, strict=True):
         assert [player["kind"] for player in kinds] == [*trace.kinds]
-        source = display_tokens(trace.source_tokens)
-        read = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
+        source = browser_tokens(trace.source_tokens)
+        read = browser_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
         for player in kinds:
             weights = trace.weights(player["kind"])[player["layer"], player["head"]]
             keys = read if player["kind"] == "decoder_self" else source
@@ -99,7 +99,10 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
                 assert f"{head} looks at " in step["says"]
                 token = keys[looked]
                 named = NAMED.get(token, f"“{token}”").replace("·", "")
-                assert f"{named} (" in step["says"].replace("·", "")
+                doing, _, looks = step["says"].replace("·", "").partition(" looks at ")
+                if token in NAMED and named in doing:  # it was explained
+                    named = f"“{named.partition(',')[0]}”"
+                assert looks.startswith(f"{named} (")
                 percent = step["says"].rpartition("(")[2].split(" ")[0]
                 if percent.isdigit():
                     assert abs(int(percent) - 100 * row[looked]) <= 0.51

@@ -22,7 +22,6 @@ from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
 from transformer.paper import masking, scaling
 from transformer.paper.positions import Edit, exact_encoding
 from viz.app.chrome import head_picker
-from viz.app.links import navigation
 from viz.draw import caption
 from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import format_rate, paper_rate
@@ -255,14 +254,14 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "at": lambda value: 0 <= int(value) <= 9,
     "scale_of": get_args(scaling.Scale).__contains__,
     circuits.SPLIT: (circuits.ABOVE_MEAN, circuits.TWO_KEYS, circuits.ONE_KEY).__contains__,
-    masks.VIEW: {view.key for view in masks.PAGE.views}.__contains__,
+    **{
+        page.menu: {view.key for view in page.views}.__contains__
+        for page in (masks.PAGE, positions.PAGE, roles.PAGE, training.PAGE)
+    },
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),
-    positions.VIEW: {view.key for view in positions.PAGE.views}.__contains__,
-    navigation.VIEW: roles.VIEWS.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
-    training.VIEW: training.VIEWS.__contains__,
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
     ).exists(),

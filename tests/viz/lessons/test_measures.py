@@ -188,3 +188,8 @@ CELL = {"head": "L1 H1 cross", "row": 1, "column": 1}
 def test_what_there_is_not_is_said_in_one_sentence(planted, name, given) -> None:
     with pytest.raises((InputError, ValueError), match=r"^[^\n]+\.$"):
         planted.measure(name, **given)
+
+
+@pytest.mark.parametrize(("rate", "text"), [(0.00069877, "0.000699"), (7e-7, "0.0000007")])
+def test_a_learning_rate_is_written_as_a_student_writes_it(rate, text):
+    assert MEASURES["learning rate"].text(rate) == text

@@ -49,7 +49,8 @@ def is_true(sentence: Sentence, card, choice: str) -> bool:
             right, wrong = value >= 0.6, value <= 0.3
         case "Which positions are needed?":
             texts = []
-            for stacks in [STACKS[choice]] if STACKS[choice] else [("encoder",), ("decoder",)]:
+            alone: list[tuple[Stack, ...]] = [("encoder",), ("decoder",)]
+            for stacks in [STACKS[choice]] if STACKS[choice] else alone:
                 with translator.model.hooks(Edit("removed", stacks).hooks()):
                     texts.append(translator.translate(trace.source).text)
             right = (texts[0] == trace.target) if STACKS[choice] else trace.target not in texts

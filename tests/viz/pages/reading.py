@@ -53,20 +53,3 @@ def program(app: AppTest) -> str:
     (expander,) = (expander for expander in app.expander if expander.label == TITLE)
     (code,) = expander.code
     return code.value
-
-
-def blocks(app: AppTest) -> dict[str, str]:
-    """Return the code below a view, by the titles of what it makes."""
-    assert not app.exception
-    (expander,) = (expander for expander in app.expander if expander.label == TITLE)
-    titles = [text.value for text in expander.text]
-    assert len({*titles}) == len(titles)
-    return dict(zip(titles, (code.value for code in expander.code), strict=True))
-
-
-def computed(code: str) -> Any:
-    """Run a block in an empty namespace."""
-    namespace: dict[str, Any] = {}
-    exec(code, namespace)
-    (name,) = {"result", "figure"} & namespace.keys()
-    return namespace[name]

@@ -8,14 +8,15 @@ import pytest
 
 from tests import reverse_model
 from tests.viz import app_test
-from tests.viz.pages.reading import SENTENCE, blocks, computed, message
+from tests.viz.app.view.programs import check
+from tests.viz.pages.reading import SENTENCE, message, program
 from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.both_directions import FILE, BothSettings, align_both, read_both
 from transformer.text.languages import OURS
 from viz.app.chrome import explanations
 from viz.pages.translate import both_links
-from viz.pages.translate.both_links import TITLE, BothLinks, both_method
+from viz.pages.translate.both_links import BothLinks, both_method
 
 FORWARD = alignment_settings.AlignmentSettings(0, 2, "reads", "weights", "each")
 BACK = alignment_settings.AlignmentSettings(1, None, "writes", "norm", "each")
@@ -33,7 +34,7 @@ def offered(models: tuple[Path, Path]) -> str:
     return os.pathsep.join(map(str, models))
 
 
-def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
+def test_both_models_link_the_words(serve, listed, models, monkeypatch) -> None:
     translator, reverse = map(Translator.load, models)
     settings = BothSettings(FORWARD, BACK, "product", GOLD)
     (models[0] / FILE).write_text(settings.to_json(reverse))
@@ -63,7 +64,7 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     assert made in meta["parts"]
     # the code below names the folders as the menu does
     monkeypatch.chdir(models[0].parent)
-    assert computed(blocks(app)[TITLE]) == solid
+    check(*listed[-1])
 
 
 def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> None:
@@ -79,7 +80,7 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> 
     assert drawn["links"] == own["links"]
     assert drawn["parts"] == own["parts"]
     assert app.button_group(key="rows").value
-    assert blocks(app).keys() == blocks(alone).keys()
+    assert program(app) == program(alone)
 
 
 def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
@@ -110,4 +111,4 @@ def test_without_a_model_of_the_other_direction_there_is_no_choice(
     dutch = reverse_model.write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
     app = serve("translate", checkpoint=dutch, text=SENTENCE, links="both directions")
     assert not any(group.key == "links" for group in app.button_group)
-    assert TITLE not in blocks(app)
+    assert "both_shares(" not in program(app)

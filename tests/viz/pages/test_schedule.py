@@ -12,7 +12,7 @@ from training.schedule import learning_rate
 def schedule_page() -> None:
     from viz.pages import schedule
 
-    schedule.show()
+    schedule.PAGE.show()
 
 
 def opened(**url: str) -> AppTest:

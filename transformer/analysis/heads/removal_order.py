@@ -7,7 +7,7 @@ import numpy as np
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import losses_without
-from transformer.analysis.teacher_forcing import Progress, forced_pair
+from transformer.analysis.teacher_forcing import Progress, forced_pair, no_progress
 from transformer.kinds import KINDS
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -27,7 +27,7 @@ class RemovalOrder:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """All heads of the model, in the order as far as it is known."""
+        """All heads of the model: first those whose order is known, then the others."""
         return *self.removed, *self.others
 
 
@@ -40,7 +40,7 @@ def with_next_place(
     model: Transformer,
     trace: AttentionTrace,
     order: RemovalOrder,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> RemovalOrder:
     """Add the head whose removal, with all heads before it removed, lowers log P most.
 
@@ -66,7 +66,7 @@ def log_p_without(
     model: Transformer,
     trace: AttentionTrace,
     removals: Sequence[Sequence[Head]],
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> list[float]:
     """Compute log P of a translation without each of several sets of heads, in nats."""
     source, target, written = forced_pair(model, trace)
@@ -82,7 +82,7 @@ def removal_order(
     trace: AttentionTrace,
     *,
     length: int = LENGTH,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> list[Head]:
     """Order `length` heads by how much log P of a translation falls when they are removed in turn.
 

@@ -1,27 +1,27 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
-from transformer.analysis.lenses import decomposition, gradient, rollout, value_zeroing
-from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
+from transformer.analysis.lenses import rollout
+from transformer.analysis.lenses.alti import ALTI
+from transformer.analysis.lenses.decomposition import NORM, NORM_LAYER_NORM, NORM_RESIDUAL
+from transformer.analysis.lenses.gradient import GRADIENT
 from transformer.analysis.lenses.names import NAMES as NAMES
-from transformer.analysis.lenses.names import NEEDS_NO_MODEL as NEEDS_NO_MODEL
-from transformer.analysis.lenses.names import SIGNED as SIGNED
 from transformer.analysis.lenses.names import VARIANTS as VARIANTS
 from transformer.analysis.lenses.names import AnyLens as AnyLens
+from transformer.analysis.lenses.names import Lens as Lens
 from transformer.analysis.lenses.names import LensName as LensName
+from transformer.analysis.lenses.value_zeroing import VALUE_ZEROING
+from transformer.analysis.lenses.weights import WEIGHTS
 from transformer.analysis.teacher_forcing import (
-    LayerMeasure,
+    Progress,
     count_steps,
     measure_layers,
-    patterns,
     stack_layers,
 )
 from transformer.arrays import AnyFloats, Singles
@@ -31,6 +31,21 @@ from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
+_ALL = (
+    WEIGHTS, NORM, NORM_LAYER_NORM, NORM_RESIDUAL, ALTI, rollout.ROLLOUT, GRADIENT, VALUE_ZEROING,
+)  # fmt: skip
+LENSES: dict[AnyLens, Lens] = {lens.name: lens for lens in _ALL}
+"""The lenses by their names, in the order of menus."""
+
+HAS_HEADS: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if lens.has_heads)
+"""Lenses that tell the heads apart; the others are of whole layers."""
+
+NEEDS_NO_MODEL: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if not lens.needs_model)
+"""Lenses that need no model where a trace has its weights."""
+
+SIGNED: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if lens.signed)
+"""Lenses with values below 0: what speaks against the words that were written."""
+
 
 @check_choices
 def lens(
@@ -39,7 +54,7 @@ def lens(
     trace: AttentionTrace,
     kind: Kind,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Singles:
     """Compute one kind of attention through one lens.
 
@@ -83,7 +98,7 @@ def lens_of_kinds(
     trace: AttentionTrace,
     kinds: Sequence[Kind] | None = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[Kind, Singles]:
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
@@ -104,10 +119,11 @@ def lens_of_kinds(
             kind: stack_layers(values, step).astype(np.float32) for kind, values in layers.items()
         }
     require_loaded(translator)
-    if name == "gradient":  # one backward pass has all kinds
-        by_kind = gradient.gradient_times_attention(translator.model, trace, progress=progress)
+    measure, model = LENSES[name].measure, translator.model
+    if measure is None:
+        by_kind: Any = LENSES[name].function(model, trace, progress=progress)
     else:
-        by_kind = measure_layers(_LENSES[name], translator.model, trace, kinds, progress)
+        by_kind = measure_layers(measure, model, trace, kinds, progress)
     for kind in kinds:
         require_finite(by_kind[kind], name, translator)
     return {kind: by_kind[kind].astype(np.float32) for kind in kinds}
@@ -140,34 +156,13 @@ def as_rows(values: AnyFloats) -> Singles:
     return np.divide(size, total, out=size, where=total > 0).astype(np.float32)
 
 
-def _without_residual(
-    block_values: Callable[[decomposition.AttentionBlock], Tensor],
-) -> LayerMeasure:
-    """Drop the last column of each block of cross-attention, which is not a key."""
-    return decomposition.block_measure(
-        lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
-    )
-
-
-_LENSES: dict[AnyLens, LayerMeasure] = {
-    "weights": LayerMeasure(lambda model, kind: model.attention_points(kind, "pattern"), patterns),
-    "norm": decomposition.block_measure(decomposition.norms_of_heads),
-    "norm_layer_norm": decomposition.block_measure(decomposition.norms_of_heads_after_layer_norm),
-    "norm_residual": _without_residual(decomposition.norms_of_layer_with_residual),
-    "alti": _without_residual(contributions),
-    "rollout": LayerMeasure(rollout.points, rollout.rollout),
-    "value_zeroing": LayerMeasure(value_zeroing.points, value_zeroing.value_zeroing),
-}
-"""All lenses but the gradient, which takes a pass of its own."""
-
-
 @check_choices
 def lens_trace(
     name: AnyLens,
     translator: Translator | None,
     trace: AttentionTrace,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttentionTrace:
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 

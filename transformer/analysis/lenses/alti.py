@@ -8,7 +8,12 @@ Translation" (ALTI+, for encoder and decoder together).
 import torch
 from torch import Tensor
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, block_measure
+from transformer.analysis.lenses.decomposition import (
+    AttentionBlock,
+    block_measure,
+    without_residual,
+)
+from transformer.analysis.lenses.names import Lens
 from transformer.analysis.teacher_forcing import Progress, measure_layers
 from transformer.arrays import AnyFloats
 from transformer.model import Transformer
@@ -58,3 +63,19 @@ def whole_model(
         before[:, :source] += over_source[:, :-1] @ memory
         shares = before
     return shares.numpy()
+
+
+ALTI = Lens(
+    name="alti",
+    title="ALTI",
+    about="how much closer a token brings a layer to its output; all heads (Ferrando et al. 2022)",
+    shares="contributions",
+    formula=r"$\max(0, \lVert y_i \rVert_1 - \lVert y_i - T_{ij} \rVert_1)$: how much nearer to "
+    r"the output $y_i$ comes what key $j$ brings through all heads of a layer, $T_{ij}$ (ALTI, "
+    r"Ferrando et al. 2022, §3). The residual counts on the diagonal of self-attention; its "
+    r"share in cross-attention is not drawn",
+    function=contributions,
+    measure=without_residual(contributions),
+    has_heads=False,
+    without_residual=True,
+)

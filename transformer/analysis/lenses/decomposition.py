@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from transformer.analysis.lenses.names import Lens
 from transformer.analysis.teacher_forcing import MAX_TENSOR_SIZE, Cache, LayerMeasure
 from transformer.choices import check_choices
 from transformer.kinds import Kind, attention_name
@@ -184,3 +185,53 @@ def norms_of_layer_with_residual(block: AttentionBlock) -> Tensor:
 def _lengths(parts: Iterable[Tensor]) -> Tensor:
     """Compute norms `[query, key]` from `[query, key, d_model]` in chunks of the keys."""
     return torch.cat([torch.linalg.vector_norm(part, dim=-1) for part in parts], -1)
+
+
+def without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:
+    """Drop the last column of each block of cross-attention, which is not a key."""
+    return block_measure(
+        lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
+    )
+
+
+NORM = Lens(
+    name="norm",
+    title="norms",
+    about="length of the vector that a head contributes from a token (Kobayashi et al. 2020)",
+    shares="‖αf(x)‖",
+    formula=r"$\lVert \alpha_{ij}\, f(x_j) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, the length "
+    r"of what head and key bring to the residual stream (Kobayashi et al. 2020, §3.2)",
+    function=norms_of_heads,
+    measure=block_measure(norms_of_heads),
+    has_heads=True,
+    variant="of each head",
+)
+NORM_LAYER_NORM = Lens(
+    name="norm_layer_norm",
+    title="norms after LayerNorm",
+    about="length of that vector after Add & norm (Kobayashi et al. 2021)",
+    shares="‖αf(x)‖ after LayerNorm",
+    formula=r"$\lVert \alpha_{ij}\, \mathrm{LN}(f(x_j)) \rVert_2$ with "
+    r"$f(x) = (x W^V + b^V) W^O$, the length of what head and key bring to the output of Add & "
+    r"norm, whose mean and deviation are held fixed (Kobayashi et al. 2021, §3)",
+    function=norms_of_heads_after_layer_norm,
+    measure=block_measure(norms_of_heads_after_layer_norm),
+    has_heads=True,
+    variant="after LayerNorm",
+)
+NORM_RESIDUAL = Lens(
+    name="norm_residual",
+    title="norms with residual and LayerNorm",
+    about="length of the sum of all heads' vectors and the residual, after LayerNorm "
+    "(Kobayashi et al. 2021)",
+    shares="‖Σαf(x) + x‖ after LayerNorm",
+    formula=r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, f(x_j) + [i = j]\, x_i) \rVert_2$ "
+    r"with $f(x) = (x W^V + b^V) W^O$, the length of what a key brings through all heads to the "
+    r"output of Add & norm, whose mean and deviation are held fixed, with the residual on the "
+    r"diagonal of self-attention; in cross-attention it is not drawn (Kobayashi et al. 2021, §3)",
+    function=norms_of_layer_with_residual,
+    measure=without_residual(norms_of_layer_with_residual),
+    has_heads=False,
+    without_residual=True,
+    variant="with residual",
+)

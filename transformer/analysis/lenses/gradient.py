@@ -7,6 +7,7 @@ from torch import Tensor
 
 from transformer.analysis import teacher_forcing
 from transformer.analysis.heads.importance import sentence_losses
+from transformer.analysis.lenses.names import Lens
 from transformer.arrays import AnyFloats
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -88,3 +89,20 @@ def values_and_gradients(
         name: (values[name].detach(), gradient)
         for name, gradient in zip(names, gradients, strict=True)
     }
+
+
+GRADIENT = Lens(
+    name="gradient",
+    title="gradient × weights",
+    about="roughly how much the log probability of the translation depends on a weight "
+    "(after Hao et al. 2021)",
+    shares="|gradient × weight|",
+    formula=r"$|A \odot \partial \log P(y \mid x) / \partial A|$: what the log-probability of the "
+    r"whole translation, later words included, would lose without this weight, to first "
+    r"order, without its sign; Hao et al. (2021) integrate it over weights scaled from 0 to "
+    r"1, here it is taken at the weights themselves",
+    function=gradient_times_attention,
+    measure=None,  # one backward pass has all kinds
+    has_heads=True,
+    signed=True,
+)

@@ -1,6 +1,10 @@
-"""Names of the lenses, which load without torch."""
+"""Names of the lenses, and what a lens is."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from transformer.analysis.teacher_forcing import LayerMeasure
 
 LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]
 NAMES: tuple[LensName, ...] = get_args(LensName)
@@ -11,11 +15,22 @@ VARIANTS: tuple[NormVariant, ...] = get_args(NormVariant)
 
 AnyLens: TypeAlias = LensName | NormVariant
 
-HAS_HEADS: frozenset[AnyLens] = frozenset({"weights", "norm", "norm_layer_norm", "gradient"})
-"""Lenses that tell the heads apart; the others are of whole layers."""
 
-NEEDS_NO_MODEL: frozenset[AnyLens] = frozenset({"weights", "rollout"})
-"""Lenses that need no model where a trace has its weights."""
+@dataclass(frozen=True)
+class Lens:
+    """A measure of how much a query takes from a key."""
 
-SIGNED: frozenset[AnyLens] = frozenset({"gradient"})
-"""Lenses with values below 0: what speaks against the words that were written."""
+    name: AnyLens
+    title: str  # on the screen and in links
+    about: str  # in one line, for its menu
+    shares: str  # what the squares of a row are shares of
+    formula: str  # of a square, in Markdown
+    function: Callable[..., object]  # that computes it
+    # from the values of one pass; None: the function takes model and trace, and gives every kind
+    measure: LayerMeasure | None
+    has_heads: bool  # whether it tells the heads apart; else its values are of whole layers
+    needs_model: bool = True  # also where a trace has its weights
+    signed: bool = False  # whether there are values below 0, of what speaks against the words
+    without_residual: bool = False  # whether cross-attention leaves out its share
+    variant: str = ""  # in the menu of norms, for a norm
+    at_once: int = 200  # subwords up to which it takes less than a second

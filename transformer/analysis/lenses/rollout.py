@@ -9,7 +9,8 @@ from torch import Tensor
 from transformer import choices, errors
 from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.heads import measures
-from transformer.analysis.teacher_forcing import Cache, patterns
+from transformer.analysis.lenses.names import Lens
+from transformer.analysis.teacher_forcing import Cache, LayerMeasure, patterns
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -91,3 +92,21 @@ def _with_residual(weights: Tensor) -> Tensor:
 def _layer_products(weights: Tensor) -> Iterator[Tensor]:
     """Multiply R_l of each layer, `[query, key]`, from the mean weights `[layer, query, key]`."""
     return accumulate(_with_residual(weights), lambda product, Â: Â @ product)
+
+
+ROLLOUT = Lens(
+    name="rollout",
+    title="rollout",
+    about="weights traced through all layers; all heads (Abnar and Zuidema 2020)",
+    shares="weights, traced down to the input",
+    formula=r"$R_l = (\tfrac{1}{2} A_l + \tfrac{1}{2} I)\, R_{l-1}$, where $A_l$ is the mean of "
+    r"the heads of layer $l$: weights alone, followed down to the input (Abnar and Zuidema 2020, "
+    r"§3). Into cross-attention it is continued here by $S_l = \tfrac{1}{2} C_l R + "
+    r"\tfrac{1}{2} \hat{A}_l S_{l-1}$, with the mean $C_l$ of the layer's cross heads, the "
+    r"encoder's whole rollout $R$, and $\hat{A}_l = \tfrac{1}{2} A_l + \tfrac{1}{2} I$ of the "
+    r"decoder's self-attention",
+    function=rollout,
+    measure=LayerMeasure(points, rollout),
+    has_heads=False,
+    needs_model=False,
+)

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from transformer import hooks
 from transformer.analysis import teacher_forcing
 from transformer.analysis.lenses import decomposition
+from transformer.analysis.lenses.names import Lens
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 
@@ -103,3 +104,18 @@ def _cross_points(kind: Kind, layer: int) -> list[str]:
 
 def _output_point(kind: Kind, layer: int) -> str:
     return decomposition.residual_point("decoder_self" if kind == "cross" else kind, layer + 1)
+
+
+VALUE_ZEROING = Lens(
+    name="value_zeroing",
+    title="value zeroing",
+    about="how much a layer's output turns without the value of a token; all heads "
+    "(Mohebbi et al. 2023)",
+    shares="changes, each with one value at zero",
+    formula=r"$1 - \cos(y_i,\, y_i^{\,v_j = 0})$: how much the output $y_i$ of the whole layer "
+    r"turns when the value of key $j$ is zero in all heads (Mohebbi et al. 2023, §3)",
+    function=value_zeroing,
+    measure=teacher_forcing.LayerMeasure(points, value_zeroing),
+    has_heads=False,
+    at_once=48,
+)

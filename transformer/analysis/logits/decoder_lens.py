@@ -13,7 +13,7 @@ from typing import Unpack
 from torch import Tensor
 
 from transformer import errors
-from transformer.analysis.teacher_forcing import Progress, forced_pair
+from transformer.analysis.teacher_forcing import Progress, forced_pair, no_progress
 from transformer.decoding import settings
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -66,7 +66,7 @@ def read_layers(
     trace: AttentionTrace,
     *,
     budget: Callable[[], Callable[[], bool]] = lambda: lambda: False,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = no_progress,
     **search: Unpack[settings.SearchArguments],
 ) -> list[LayerReading]:
     """Do as `decoder_lens` for every layer; each search stops by a new `budget`."""

@@ -38,7 +38,7 @@ _ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu":
 
 
 def load_to_export(folder: Path) -> Checkpoint:
-    """Read a checkpoint of ours."""
+    """Read a Headlight checkpoint."""
     if marian.is_marian(folder):
         if (folder / EXPORT).is_file():
             raise CheckpointError(

@@ -27,7 +27,7 @@ VOCABULARY, SPM = "vocab.json", ("source.spm", "target.spm")
 
 
 def load_to_export(folder: Path) -> Checkpoint:
-    """Read a checkpoint of ours that a MarianMT model can be."""
+    """Read a Headlight checkpoint that has the form of a MarianMT model."""
     if marian.is_marian(folder):
         raise errors.CheckpointError(f"{folder} is a MarianMT folder already: take it as it is.")
     loaded = checkpoints.load(folder)

@@ -92,10 +92,10 @@ class MarianTokenizer(tokenizers.Tokenizer):
 
     @property
     def model(self) -> bytes:  # type: ignore[override]
-        """Raise CheckpointError: a checkpoint of ours cannot store it."""
+        """Raise CheckpointError: a Headlight checkpoint cannot store it."""
         raise CheckpointError(
-            "The vocabulary of a MarianMT model cannot be stored in a checkpoint of ours: keep the "
-            "folder as it is."
+            "The vocabulary of a MarianMT model cannot be stored in a Headlight checkpoint: keep "
+            "the folder as it is."
         )
 
     @property

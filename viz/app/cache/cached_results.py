@@ -216,7 +216,7 @@ def needed_heads(
     for place in range(count):
 
         def find(order: RemovalOrder = order, place: int = place) -> RemovalOrder:
-            def progress(done: int, total: int) -> None:
+            def progress(done: int, total: int, _now: str = "", /) -> None:
                 report(place * total + done, count * total)
 
             return with_next_place(translator.model, trace, order, progress)

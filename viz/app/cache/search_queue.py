@@ -152,9 +152,8 @@ class _Request:
 
     def __post_init__(self) -> None:
         self.next_part = self.asked + CALM
-        is_steered = self.settings.prefix or self.settings.forbidden
         is_hooked = self.translator.model.silenced() != {}
-        alone = is_steered or is_hooked
+        alone = self.settings.is_constrained or is_hooked
         self.group = self if alone else (id(self.translator), self.settings)
 
     def finish(self, translation: Translation) -> None:

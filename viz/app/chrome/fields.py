@@ -24,6 +24,7 @@ from viz.app.streamlit_internals import release
 
 T = TypeVar("T", bound=str)
 Option = TypeVar("Option")
+Made = TypeVar("Made")
 
 
 def choose_one(
@@ -123,6 +124,23 @@ def file_field(
             f"The file has {file.size:,} bytes, and at most {most_bytes:,} are read: shorten it."
         )
     return file.name, file.getvalue()
+
+
+def files_field(
+    label: str, key: str, most_bytes: int, read: Callable[[str, bytes], Made]
+) -> list[Made]:
+    """Draw a field of several files; return what `read` makes of each, and free the files."""
+    most = -(-most_bytes // MIB)
+    st.file_uploader(label, accept_multiple_files=True, key=key, max_upload_size=most)
+    before, made = st.session_state.get(f"{key} made", {}), {}
+    for file in st.session_state.get(key) or ():  # with those that are freed
+        if file.file_id in before:
+            made[file.file_id] = before[file.file_id]
+        elif isinstance(file, UploadedFile):
+            made[file.file_id] = read(file.name, file.getvalue())
+            release(file)
+    st.session_state[f"{key} made"] = made
+    return list(made.values())
 
 
 def release_file(key: str) -> None:

@@ -18,7 +18,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import button, text_input, typed
 from viz.app.chrome.problems import say
-from viz.app.lessons import library, progress
+from viz.app.lessons import class_answers, library, progress
 from viz.app.lessons.progress import Progress, card_view, draw_link, is_open
 from viz.app.links import address
 from viz.app.sentence import search_request, sentence_bar
@@ -167,8 +167,11 @@ class _Panel(NamedTuple):
             if at == 0:
                 minutes = texts["minutes"].format(minutes=lesson.minutes)
                 st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
-                if not address.in_class() and (url := st.context.url):
-                    self._for_a_class(urlsplit(url))
+                if not address.in_class():
+                    with st.container(key="lesson-teacher", horizontal=True, gap="small"):
+                        if url := st.context.url:
+                            self._for_a_class(urlsplit(url))
+                        class_answers.draw_button(lesson)
                 st.markdown(lesson.text)
             with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
                 st.markdown(f"**{as_markdown(card.title)}**")
@@ -301,7 +304,10 @@ class _Panel(NamedTuple):
         with st.container(key=f"lesson-verdict-{number}"):
             if right or given == SHOWN:
                 text = as_markdown(in_language(answer, self.lesson.language))
-                st.markdown(f"**{texts['right' if right else 'shown'].format(answer=text)}**")
+                said = texts["right" if right else "shown"].format(answer=text)
+                if text.rstrip("”“’‘").endswith((".", "!", "?")):  # a choice that is a sentence
+                    said = said.removesuffix(".")
+                st.markdown(f"**{said}**")
                 if seen:
                     st.markdown(texts["uncounted"])
                 st.markdown(card.reveal.replace("{answer}", text))

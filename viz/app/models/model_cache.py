@@ -80,7 +80,7 @@ class ModelCache:
                 self._shrink()
 
     def _run(self, key: Hashable, folder: Path, model: _Model) -> Translator:
-        def report(done: int, total: int) -> None:
+        def report(done: int, total: int, _now: str = "", /) -> None:
             model.read = done, total
 
         try:

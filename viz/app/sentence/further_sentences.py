@@ -6,6 +6,7 @@ from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, problems
 from viz.app.sentence import sentence_bar, source_box
+from viz.app.sentence.sentence_bar import BarTranslation
 
 MORE = "more"  # name in the URL; the pages that need a batch share it
 
@@ -18,9 +19,9 @@ _FIRST = {
 """Sentences to begin with, by the language that is read."""
 
 
-def traces() -> list[AttentionTrace]:
+def traces(bar: BarTranslation) -> list[AttentionTrace]:
     """Draw the box of further sentences; return the traces of all, the bar first."""
-    languages = sentence_bar.languages()
+    languages = bar.translator.languages
     typed = fields.text_area(
         "Further sentences of the batch, one per line",
         source_box.follow_language(MORE, languages, _FIRST),
@@ -28,7 +29,6 @@ def traces() -> list[AttentionTrace]:
         height=90,
         placeholder=f"Type {languages.sentence('source')} on each line",
     )
-    bar = sentence_bar.needed()
     lines = {n: line for n, line in enumerate(typed.splitlines(), start=1) if line.strip()}
     if late := [*lines][MAX_SENTENCES:]:
         sentences = f"The batch takes {MAX_SENTENCES} further sentences"

@@ -29,9 +29,13 @@ class Drawn(NamedTuple):
 
 def scored(bar: BarTranslation) -> Scored:
     """Score the translation in the bar piece by piece, with the best alternatives of each step."""
-    used = bar.used
-    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
-    return cached_results.score(bar.translator, used.text, target, used.alpha)
+    return cached_results.score(bar.translator, *scored_pair(bar), bar.used.alpha)
+
+
+def scored_pair(bar: BarTranslation) -> tuple[str, str | tuple[str, ...]]:
+    """Return the sentence and its translation as they are scored."""
+    pieces = tuple(piece.text for piece in bar.translation.best.pieces)
+    return bar.used.text, bar.used.edited or pieces
 
 
 def carry_trace(trace: AttentionTrace, steps: Sequence[SearchStep]) -> str:

@@ -7,7 +7,7 @@ a translation edited by hand.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,9 +16,10 @@ from transformer import InputError, Translation, Translator, decoding
 from transformer.decoding import BEAM_SIZE, settings
 from transformer.text import tokenizer
 from viz.app.cache import cached_results, search_queue
-from viz.app.chrome.fields import text_field, text_input
+from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
+from viz.app.sentence.search_options import BY_NAME, CONSTRAINTS, OPTIONS, PREFIX, shorten
 from viz.draw.labels import quoted
 
 T = TypeVar("T")
@@ -63,16 +64,9 @@ class History(Generic[T]):
         return self.now
 
 
-TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
-EDITED = "edited"
-NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, menu.MODEL)
+TEXT, EDITED = "text", "edited"
+NAMES = (TEXT, *(option.name for option in OPTIONS), EDITED, menu.MODEL)
 """Of the fields of `SearchRequest` in the URL, in their order."""
-
-BEAMS = (1, 2, 4, 8)
-ALPHAS = (0.0, 2.0)
-"""The smallest and the largest; 0 is no penalty, and at 1 the score is about log p per piece."""
-
-_QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
 
 _SEEN, _RELEASED, _HISTORY, _WRONG, _CHOSEN = (
     f"search_request.{name}" for name in ("seen", "released", "history", "wrong", "chosen")
@@ -97,11 +91,6 @@ class SearchRequest(NamedTuple):
         return tuple(self.prefix.split())
 
     @property
-    def forbidden(self) -> tuple[str, ...]:
-        """The forbidden words; a comma may stand between two."""
-        return tuple(dict.fromkeys(word.rstrip(",") or word for word in self.forbid.split()))
-
-    @property
     def steers(self) -> str:
         """Text on how this differs from the model's own translation, or ""."""
         prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
@@ -116,11 +105,6 @@ class SearchRequest(NamedTuple):
 def as_text(pieces: Sequence[str]) -> str:
     """Join pieces to readable text."""
     return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
-
-
-def shorten(text: str) -> str:
-    """Shorten a text that is too long to be quoted."""
-    return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
 
 
 def put_text(text: str) -> None:
@@ -252,71 +236,31 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
             continue
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
-        elif name in linked and not _problem(name, linked[name]):
-            value = linked[name]
-            st.session_state[name] = {BEAM: int, ALPHA: float}.get(name, str)(value)
-            address.choose(name, value)
-
-
-def _problem(name: str, value: str) -> str:
-    """Return a sentence on a wrong value in a link, or ""."""
-    least, most = ALPHAS
-    if name == BEAM and value not in map(str, BEAMS):
-        beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
-        return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
-    try:
-        if name != ALPHA or least <= float(value) <= most:  # which nan is not
-            return ""
-    except ValueError:
-        pass
-    return (
-        f"{quoted(shorten(value))} is not an α of the length penalty: it is a number from "
-        f"{least:g} to {most:g}, and here {decoding.ALPHA:g}."
-    )
+        elif name in linked:
+            value, option = linked[name], BY_NAME.get(name)
+            if option is None or not option.problem(value):
+                st.session_state[name] = value if option is None else option.read(value)
+                address.choose(name, value)
 
 
 def problems_of_link() -> list[str]:
     """List the problems of the address; before the fields are drawn, which ignore it."""
-    values = ((name, address.raw_value(name)) for name in NAMES)
-    problems = (_problem(name, value) for name, value in values if value is not None)
+    values = ((option, address.raw_value(option.name)) for option in OPTIONS)
+    problems = (option.problem(value) for option, value in values if value is not None)
     return [problem for problem in (address.length_problem(), *problems) if problem]
 
 
 def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaGenerator]:
     """Draw the menu, and the fields that a style hides; return the request, and its figures."""
     with st.popover("Search", key="search-settings"):
-        beam_size = st.selectbox(
-            "Beam size",
-            BEAMS,
-            index=BEAMS.index(BEAM_SIZE),
-            key=BEAM,
-            bind="query-params",
-            help="How many partial translations the search keeps at each step.",
-        )
-        alpha = st.slider(
-            "Length penalty α",
-            *ALPHAS,
-            decoding.ALPHA,
-            0.1,
-            key=ALPHA,
-            bind="query-params",
-            help="A translation is ranked by its log probability / ((5 + subwords) / 6)^α (§6.1): "
-            "the larger α, the longer the translation; 0 is no penalty.",
-        )
-        forbid = text_field(
-            "Forbidden words",
-            key=FORBID,
-            placeholder="e.g. Auto Haus (separate words with spaces)",
-            help="No translation contains these words as they are written; upper case counts. "
-            "A longer word that begins with one is another word.",
-        )
+        values = {option.field: option.draw() for option in OPTIONS if not option.hidden}
         figures = st.container(key="figures")
     with st.container(key="steering-fields"):
-        prefix = text_input("Forced prefix, in pieces", key=PREFIX)
+        values |= {option.field: option.draw() for option in OPTIONS if option.hidden}
         edited = text_input(
             "Translation edited by hand", key=EDITED, most=address.MAX_TYPED, in_link=in_link
         )
-    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model), figures
+    return SearchRequest(text, **values, edited=edited, model=model), figures
 
 
 def translate_request(
@@ -352,28 +296,29 @@ def translate_request(
 
 def _what_is_shown(request: SearchRequest, used: SearchRequest) -> str:
     """Say what the page shows where the search could not do all that was requested."""
-    changes = []
-    if request.prefix != used.prefix:
-        changes.append("without the prefix")
-    if request.forbid != used.forbid:
-        changes.append("with all words allowed")
+    changes = [
+        option.without
+        for option in CONSTRAINTS
+        if getattr(request, option.field) != getattr(used, option.field)
+    ]
     went_on = f"The search went on {' and '.join(changes)}."
     return went_on if changes else "You see what the model writes."
 
 
 def settings_of(request: SearchRequest) -> settings.SearchSettings:
     """Return the settings of the search."""
-    return settings.SearchSettings(
-        beam_size=request.beam_size,
-        alpha=request.alpha,
-        prefix=request.pieces,
-        forbidden=request.forbidden,
-    )
+    values: dict[str, Any] = {
+        option.setting: option.as_setting(getattr(request, option.field)) for option in OPTIONS
+    }
+    return settings.SearchSettings(**values)
 
 
 def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     """Return the request, then it without parts that may be wrong, the text alone last."""
-    search = request._replace(edited="")
-    without_prefix, without_words = search._replace(prefix=""), search._replace(forbid="")
-    alone = without_prefix._replace(forbid="")
-    return [*dict.fromkeys([request, search, without_prefix, without_words, alone])]
+    search = alone = request._replace(edited="")
+    attempts = [request, search]
+    for option in CONSTRAINTS:
+        left_out: dict[str, Any] = {option.field: ""}
+        attempts.append(search._replace(**left_out))
+        alone = alone._replace(**left_out)
+    return [*dict.fromkeys([*attempts, alone])]

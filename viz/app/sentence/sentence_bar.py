@@ -16,12 +16,12 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import search_request, source_box, subwords
+from viz.app.sentence import search_options, search_request, source_box, subwords
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
-TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
+TEXT, BEAM = search_request.TEXT, search_options.BEAM  # names in the URL
 
 _LINKED, _CURRENT, _OPENED, _IN_LINK, _LANGUAGES = (
     f"sentence_bar.{name}" for name in ("linked", "current", "opened", "in_link", "languages")
@@ -48,8 +48,13 @@ class BarTranslation(NamedTuple):
 
     @property
     def trace(self) -> AttentionTrace:
-        """The trace of the translation, computed once; see `traced`."""
+        """The trace of the translation, computed once; see `is_traced`."""
         return cached_results.trace(self.translator, self.translation)
+
+    @property
+    def settings(self) -> SearchSettings:
+        """The settings of its search, for comparison with another one."""
+        return search_request.settings_of(self.used)
 
 
 class NothingToDrawError(Exception):
@@ -174,23 +179,19 @@ def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
     return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
 
 
-def traced() -> BarTranslation | None:
-    """Return the translation of this run if it has a trace; None after saying why it has none."""
-    if (bar := current()) is None:
-        st.text("Without a translation there is nothing to draw.")
-        return None
+def is_traced(bar: BarTranslation) -> bool:
+    """Return whether the translation has a trace; False after saying why it has none."""
     try:
-        _ = bar.trace
+        return bool(bar.trace)
     except HeadlightError as error:
         problems.say(error)
-        return None
-    return bar
+        return False
 
 
-def needed() -> BarTranslation:
-    """Return the translation of this run with its trace; see `traced`."""
-    if (bar := traced()) is None:
-        raise NothingToDrawError
+def needed() -> BarTranslation | None:
+    """Return the translation of this run; None after saying that there is none."""
+    if (bar := current()) is None:
+        st.text("Without a translation there is nothing to draw.")
     return bar
 
 
@@ -210,7 +211,8 @@ def _show_notices(reverse: str) -> None:
 
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
-    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
+    constraints = (option.name for option in search_options.CONSTRAINTS)
+    names = (search_request.EDITED, *constraints)
     st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
 
 
@@ -219,12 +221,6 @@ def show_notices_of(other: Translation) -> None:
     for notice in other.notices:
         if notice not in drawn_from().notices:
             st.text(notice)
-
-
-def settings() -> SearchSettings:
-    """Return the settings of this run's search, for comparison with another one."""
-    bar = current()
-    return SearchSettings() if bar is None else search_request.settings_of(bar.used)
 
 
 def _inputs(

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.explanations import as_markdown, help_of, help_on
+from viz.app.chrome.explanations import as_markdown, help_of
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import PAGE_TITLES
@@ -20,13 +20,6 @@ from viz.findings import MOST, PAGES, Finding, FromModel, passes, ranked
 
 LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
-
-QUESTIONS: Mapping[tuple[str, str], str] = {}
-"""The question that a page answers, by its path and its view, or "" if all views answer one."""
-
-WITH_OWN_ROW: tuple[str, ...] = ()
-"""Pages that draw question and findings themselves, as they depend on what is chosen there."""
-
 
 Find = FromModel | Literal["page", "nothing"]
 """What a view finds: by a function, or as all its page."""
@@ -40,18 +33,17 @@ class Question(NamedTuple):
 
 
 def begin() -> DeltaGenerator:
-    """Put the row of question and findings where it stands; `ask` and `link` fill it."""
+    """Put the row of question and findings where it stands; `show` and `link` fill it."""
     return st.container(key="findings", horizontal=True, gap="small")
 
 
 def show(
     page: str,
-    view: str = "",
     find: Find = "page",
     row: DeltaGenerator | None = None,
     asked: Question | None = None,
 ) -> None:
-    """Draw the question of a view and findings on the sentence."""
+    """Draw the question of a view, if it has one, and findings on the sentence."""
     bar = sentence_bar.current()
     results: list[Finding] = []
     unfinished: jobs.UnfinishedError | None = None
@@ -60,31 +52,20 @@ def show(
     except jobs.UnfinishedError as error:  # the rest of the page does not wait for it
         unfinished = error
     # the row is there without anything in it, too: else all below it would be drawn anew
-    row = ask(page, view, row, asked)
+    row = begin() if row is None else row
+    if asked is not None:
+        with row, st.container(key="question", horizontal=True, gap="small", width="content"):
+            # the navigation names the section alone
+            question = f"*{PAGE_TITLES[page]}* **{asked.text}**"
+            st.markdown(question, help=help_of(asked.terms))
     link(page, row, results)
     if unfinished is not None:
         with row:
             unfinished.show()
 
 
-def ask(
-    page: str,
-    view: str = "",
-    row: DeltaGenerator | None = None,
-    asked: Question | None = None,
-) -> DeltaGenerator:
-    """Draw the question of a view; return the row, in which findings have a place."""
-    row = begin() if row is None else row
-    if question := asked.text if asked else QUESTIONS.get((page, view)):
-        help_text = help_of(asked.terms) if asked else help_on(page)
-        with row, st.container(key="question", horizontal=True, gap="small", width="content"):
-            # the navigation names the section alone
-            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_text)
-    return row
-
-
 def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
-    """Draw findings into the row of `ask`, each a link to the view that shows it."""
+    """Draw findings into the row of `begin`, each a link to the view that shows it."""
     if not results:  # else those of the page before would keep their places until the run ends
         for _ in range(2):
             row.empty()

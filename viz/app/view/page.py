@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import HeadlightError
 from viz.app.chrome import fields, problems
 from viz.app.links import first_steps
-from viz.app.sentence import python_code, worth_seeing
+from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import NothingToDrawError
 from viz.app.sentence.worth_seeing import Question
 from viz.app.view.compute import LISTING
@@ -20,13 +21,20 @@ _ROW, _FINDINGS = "view.row", "view.findings"
 """In the session, while a view is drawn: the row of its page's menu, and that of its findings."""
 
 
+Need = Literal["nothing", "model", "sentence", "trace"]
+"""What a view is drawn with: nothing, the model of the bar, or the translation in the bar.
+
+With a sentence, the view is drawn without a translation, too; with a trace, only if it has one.
+"""
+
+
 @dataclass(frozen=True)
 class View:
     """One of several pictures on a page."""
 
     key: str  # in the menu of views, and in links
-    draw: Callable[[], None]
-    needs_sentence: bool
+    draw: Callable[..., None]  # takes what the view needs
+    needs: Need
     question: str  # that it answers; "" for that of its page
     find: worth_seeing.Find  # what it finds on the sentence
 
@@ -34,12 +42,12 @@ class View:
 def view(
     key: str = "",
     *,
-    needs_sentence: bool = False,
+    needs: Need = "nothing",
     question: str = "",
     find: worth_seeing.Find = "page",
-) -> Callable[[Callable[[], None]], View]:
+) -> Callable[[Callable[..., None]], View]:
     """Make a view of the function that draws it."""
-    return lambda draw: View(key, draw, needs_sentence, question, find)
+    return lambda draw: View(key, draw, needs, question, find)
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,8 @@ class Page:
     """A page of the app: the question that it answers, and its views."""
 
     path: str  # in links
-    question: str  # "" where each view has its own
+    # "" where each view has its own, or the page begins otherwise
+    question: str
     terms: tuple[str, ...]  # that the help of the question explains, of `explanations.TERMS`
     views: tuple[View, ...]
     menu: str = ""  # name of the menu of views in links
@@ -59,26 +68,41 @@ class Page:
     @property
     def needs_sentence(self) -> bool:
         """True where a view needs a sentence: without one, the page shows the menu of models."""
-        return any(view.needs_sentence for view in self.views)
+        return any(view.needs in ("sentence", "trace") for view in self.views)
 
     def show(self) -> None:
         """Draw the question, the menu of views, the chosen view, and the code of its numbers."""
-        findings = worth_seeing.begin()
-        first_steps.show(self.path)
+        asks = any(self.question or view.question for view in self.views)
+        findings = worth_seeing.begin() if asks else None
+        if asks:
+            first_steps.show(self.path)
         row = fields.controls_row(self.row) if self.row else None
         with row or nullcontext():
             keys = [view.key for view in self.views]
             key = self.pick("View", keys, self.menu) if self.menu else keys[0]
         chosen = next(view for view in self.views if view.key == key)
-        asked = Question(chosen.question or self.question, self.terms)
-        worth_seeing.show(self.path, key, chosen.find, findings, asked)
+        if asks:
+            asked = Question(chosen.question or self.question, self.terms)
+            worth_seeing.show(self.path, chosen.find, findings, asked)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:
             with program():
-                chosen.draw()
+                chosen.draw(*_given(chosen.needs))
         finally:
             del st.session_state[_ROW], st.session_state[_FINDINGS]
         self.foot()
+
+
+def _given(needs: Need) -> tuple[object, ...]:
+    """Return what a view is drawn with, or say what is missing."""
+    if needs == "nothing":
+        return ()
+    if needs == "model":
+        return (sentence_bar.needed_model().translator,)
+    bar = sentence_bar.needed()
+    if needs == "trace" and (bar is None or not sentence_bar.is_traced(bar)):
+        raise NothingToDrawError
+    return (bar,)
 
 
 @contextmanager
@@ -95,7 +119,9 @@ def program() -> Iterator[None]:
     except HeadlightError as error:
         problems.say(error)
     finally:  # they hold traces
-        st.session_state[LISTING] = around
+        del st.session_state[LISTING]
+        if around is not None:
+            st.session_state[LISTING] = around
 
 
 def controls() -> DeltaGenerator:

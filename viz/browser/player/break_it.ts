@@ -200,11 +200,10 @@ export class BreakIt {
 
   note(data: Broken | null, places: Removed[]): string {
     if (!data) return "Computing which heads this sentence needs most …";
-    if (!this.shown && !this.plays) {
-      return data.note || "All heads are there. Move the slider to remove one.";
-    }
-    if (!this.shown) return data.note || "Removing the head that this sentence needs most …";
-    return data.note || `Removing head ${places.length + 1} of ${this.shown} …`;
+    if (data.note) return data.note;
+    if (this.shown) return `Removing head ${places.length + 1} of ${this.shown} …`;
+    return this.plays ? "Removing the head that this sentence needs most …"
+      : "All heads are there. Move the slider to remove one.";
   }
 }
 

@@ -26,13 +26,16 @@ export function sentenceOf(moment: Moment): string {
   const row = rowBetween(kind, head, step, 1);
   const key = strongest(row);
   const rest = data.outside ? 1 - row.reduce((sum, weight) => sum + weight, 0) : 0;
-  const looked = rest > row[key] ? "what the picture leaves out" : named(keyWord(moment, key));
-  const doing = kind.kind === "encoder_self" ? `To read ${named(data.source[step])}`
-    : `To write ${named(data.written[step + 1])}`;
-  return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
+  const isRead = kind.kind === "encoder_self";
+  const [token, other] = [isRead ? data.source[step] : data.written[step + 1],
+    keyWord(moment, key)];
+  const looked = rest > row[key] ? "what the picture leaves out"
+    : token === other ? quote(other) : named(other);
+  return `To ${isRead ? "read" : "write"} ${named(token)}, ${name} looks at ${looked} `
+    + `(${percent(Math.max(rest, row[key]))}).`;
 }
 
-export function runSentence({ data }: Pick<Moment, "data">, step: number) {
+function runSentence({ data }: Pick<Moment, "data">, step: number) {
   const { number: n, written } = data.training[step];
   const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
   if (written === null) return `The heads after ${steps} of training.`;

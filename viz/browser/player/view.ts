@@ -18,7 +18,7 @@ import {
   type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
-import { purposeOf, runSentence, sentenceOf, tableOf, titleOf } from "./sentences.ts";
+import { purposeOf, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
@@ -363,9 +363,10 @@ export class Player extends View<PlayerData> {
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
     this.tiles.arrange(width);
     // room for the longest sentence, so that nothing moves while it plays
-    const longest = Math.max(0, ...this.data.training.map((_, step) =>
-      this.measure(runSentence(this, step), SAYS, 400)));
-    this.says.style.minHeight = longest ? `${1.6 * Math.ceil(longest / (0.95 * width))}em` : "";
+    const sentences = Array.from({ length: this.last + 1 }, (_, step) =>
+      sentenceOf({ ...this.moment, step, all: step >= this.last }));
+    const longest = Math.max(...sentences.map((text) => this.measure(text, SAYS, 400)));
+    this.says.style.minHeight = `${1.6 * Math.ceil(longest / (0.95 * width))}em`;
   }
 
   draw() {

@@ -15,4 +15,3 @@ PAGE = Page(
     pick=partial(fields.menu, width=270),
     row="arch-controls",
 )
-show = PAGE.show

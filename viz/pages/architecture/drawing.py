@@ -19,8 +19,8 @@ from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.links import navigation
-from viz.app.sentence import player, sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence import player
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import compute, controls, part, view
 from viz.draw import attention_map
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
@@ -175,10 +175,9 @@ VIEW, BOX = "arch_view", "arch_box"  # names in the URL
 NORMS = "batch or layer"  # the view of norms
 
 
-@view("drawing", needs_sentence=True)
-def figure_1() -> None:
+@view("drawing", needs="trace")
+def figure_1(bar: BarTranslation) -> None:
     """Draw Figure 1 at work, and the open box beside it."""
-    bar = sentence_bar.needed()
     model, trace = bar.translator.model, bar.trace
     tensors = compute("tensors", flow, model, trace)
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
@@ -193,9 +192,8 @@ def figure_1() -> None:
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
     steps: list[SearchStep] = []
-    drawn_from = sentence_bar.drawn_from()
     with suppress(HeadlightError):  # where the model cannot have written the translation
-        steps = search_steps(player.scored(drawn_from))
+        steps = search_steps(player.scored(bar))
     written = counted(len(steps), "subword")
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:

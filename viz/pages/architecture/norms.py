@@ -11,7 +11,8 @@ from transformer import Transformer
 from transformer.arrays import Floats
 from transformer.paper import norms
 from viz.app.chrome import charts, explanations, fields, head_picker
-from viz.app.sentence import sentence_bar, source_box
+from viz.app.sentence import source_box
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Job, compute, compute_in_job, controls, part, view
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, quoted
@@ -48,10 +49,9 @@ def show_token(
         st.markdown("\n".join(lines))
 
 
-@view("batch or layer", needs_sentence=True)
-def batch_or_layer() -> None:
+@view("batch or layer", needs="trace")
+def batch_or_layer(bar: BarTranslation) -> None:
     """Draw a batch before a norm, and one of its numbers normalised in two ways."""
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     model, config = translator.model, translator.model.config
     with controls():

@@ -20,4 +20,3 @@ PAGE = Page(
     menu=navigation.CORPUS_VIEW,
     row="corpus-controls",
 )
-show = PAGE.show

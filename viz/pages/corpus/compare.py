@@ -42,10 +42,12 @@ class OpenedFile(NamedTuple):
     is_checked: bool
 
 
-@view(navigation.COMPARE, question="What differs between two models on the same lines?")
-def compare() -> None:
+@view(
+    navigation.COMPARE, needs="model", question="What differs between two models on the same lines?"
+)
+def compare(translator: Translator) -> None:
     """Draw the differences of two models, head by head and sentence by sentence."""
-    translator, lines = needed()
+    lines = needed(translator)
     folders = {
         name: folder
         for name, folder in offered_models().folders.items()

@@ -19,10 +19,12 @@ from viz.pages.corpus.lines import needed
 JOB = "corpus-dictionary"
 
 
-@view(navigation.DICTIONARY, question="Which heads hold a dictionary, and which copy?")
-def dictionaries() -> None:
+@view(
+    navigation.DICTIONARY, needs="model", question="Which heads hold a dictionary, and which copy?"
+)
+def dictionaries(translator: Translator) -> None:
     """Draw what each head of the cross-attention writes for the subwords of the lines."""
-    translator, lines = needed()
+    lines = needed(translator)
     over = f"dictionaries over {counted(len(lines), 'line')}"
     offer = Offer(JOB, f"Reading {over}", f"Read the {over}")
     measure = dictionary.measure_dictionaries

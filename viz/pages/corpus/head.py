@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.corpus import search
 from transformer.corpus.head_tokens import head_tokens
@@ -29,10 +29,10 @@ AT_ONCE = 300  # lines up to which tokens are counted automatically, at some 8 m
 _IN_ROW = 5
 
 
-@view(navigation.ONE_HEAD, question="On which lines does a head do most, and least?")
-def one_head() -> None:
+@view(navigation.ONE_HEAD, needs="model", question="On which lines does a head do most, and least?")
+def one_head(translator: Translator) -> None:
     """Draw one head over all lines."""
-    translator, lines = needed()
+    lines = needed(translator)
     with controls_row("corpus-head-controls"):
         head = pick_head(translator, link_parameters(*first_head(lines)))
         names = lines.measures_of([head])

@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from transformer import kinds
+from transformer import Translator, kinds
 from transformer.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.corpus.token_classes import class_weights
@@ -22,10 +22,10 @@ from viz.pages.corpus.removal import open_removal
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 
 
-@view(navigation.ALL_HEADS, question="What does each head do over many lines?")
-def all_heads() -> None:
+@view(navigation.ALL_HEADS, needs="model", question="What does each head do over many lines?")
+def all_heads(translator: Translator) -> None:
     """Draw the scatter of all heads, then their table."""
-    translator, lines = needed()
+    lines = needed(translator)
     means = compute("means", head_means, lines)
     table = compute("table", heads_table, lines, means)
     names = list(lines.head_values)

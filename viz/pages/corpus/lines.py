@@ -9,11 +9,12 @@ import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator, config
 from transformer.analysis.heads import head
+from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints.domain import per_subword
 from transformer.corpus import result_file
 from transformer.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.corpus.measuring import measure_lines
-from transformer.corpus.passes import PIECES, Part, Progress, seconds
+from transformer.corpus.passes import PIECES, Part, seconds
 from transformer.files import reading
 from transformer.files.lines import decode_lines
 from viz.app import jobs, served
@@ -25,7 +26,6 @@ from viz.app.chrome.fields import choose_one, file_field, release_file, text_are
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.links.navigation import OWN_LINES
-from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import NothingToDrawError
 from viz.app.view import Content, compute, controls, list_file
 from viz.draw.formatting import counted, format_number
@@ -63,9 +63,8 @@ class OwnLines:
     costs: bool  # whether the cost of each head is measured
 
 
-def needed() -> tuple[Translator, MeasuredLines]:
-    """Draw the choice of lines and their fields; return the model and the lines."""
-    translator = sentence_bar.needed_model().translator
+def needed(translator: Translator) -> MeasuredLines:
+    """Draw the choice of lines and their fields; return the lines."""
     path, lines = translator.folder / result_file.FILE, None
     has_examples = state_of_file(path) is not None
     with controls():
@@ -80,7 +79,7 @@ def needed() -> tuple[Translator, MeasuredLines]:
         except InputError as error:
             say(error)
     if lines is not None:
-        return translator, lines
+        return lines
     explain(
         "Each line is translated and measured once. The server keeps the numbers until it needs "
         "the memory. Only someone who submits the same lines can see the results."

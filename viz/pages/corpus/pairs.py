@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from transformer import HeadlightError
+from transformer import HeadlightError, Translator
 from transformer.circuits import pairs, pairs_report
-from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
+from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs, MinimalPair
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.files.reading import MIB
 from viz.app.cache import memory
@@ -17,7 +17,6 @@ from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar
 from viz.app.view import Content, Offer, compute, compute_on_request, list_file, view
 from viz.draw.formatting import SEEN, counted, format_number, format_p
 from viz.draw.labels import named_head
@@ -32,27 +31,23 @@ FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 EVERY_GROUP = "all"
 
 
-@view(navigation.PAIRS, question="Which heads tell two sentences apart?")
-def minimal_pairs() -> None:
+@view(navigation.PAIRS, needs="model", question="Which heads tell two sentences apart?")
+def minimal_pairs(translator: Translator) -> None:
     """Draw what each head carries of the difference between two sentences."""
-    translator = sentence_bar.needed_model().translator
     with controls_row("corpus-pairs-controls"):
         which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
     given, stored = None, None
     language, model = translator.languages.source, identity(translator)
     language = language if language in BUNDLED_PAIRS else "English"
-    bundled = BUNDLED_PAIRS[language], BUNDLED_PAIRS[language].read_bytes()
     try:
-        path, content = _own() if which == OWN else bundled
-        given = None if content is None else tuple(pairs.read_pairs(content))
+        given = _own() if which == OWN else compute("pairs", pairs.bundled_pairs, language)
         state = memory.state_of_file(translator.folder / pairs_report.FILE)
         stored = memory.memo((FILE, model, state), lambda: pairs_report.read(translator))
     except HeadlightError as error:
         problems.say(error)
     if given is not None:
-        list_file("pairs", given, given, pairs.read_pairs, Content(path))
         count, known = counted(len(given), "pair"), None
-        if stored is not None and stored.pairs == given:
+        if stored is not None and [*stored.pairs] == given:
             known = stored
         offer = Offer(JOB, f"Patching {count}", f"Patch every head on {count}", known=known)
         measured = compute_on_request("measured", offer, pairs.measure_pairs, translator, given)
@@ -69,8 +64,8 @@ def minimal_pairs() -> None:
     )
 
 
-def _own() -> tuple[Path, bytes | None]:
-    """Draw the field of a file; return its path, and its content if there is one."""
+def _own() -> list[MinimalPair] | None:
+    """Draw the field of a file; return its pairs, if there is one."""
     st.text(
         f"A line for each pair, at most {pairs.MAX_PAIRS:,}: first sentence, second sentence, a "
         f"word of the first translation, the word in its place in the second, and a group if you "
@@ -81,7 +76,11 @@ def _own() -> tuple[Path, bytes | None]:
         release_file(FILE)
         st.session_state[OPENED] = file
     name, content = st.session_state.get(OPENED, ("", None))
-    return Path(name), content
+    if content is None:
+        return None
+    given = pairs.read_pairs(content)
+    list_file("pairs", given, tuple(given), pairs.read_pairs, Content(Path(name)))
+    return given
 
 
 def _draw(measured: MeasuredPairs) -> None:

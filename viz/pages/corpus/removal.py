@@ -47,10 +47,14 @@ class TriedSet(NamedTuple):
     control_p: float
 
 
-@view(navigation.REMOVE_HEADS, question="What changes on these lines without some heads?")
-def remove_heads() -> None:
+@view(
+    navigation.REMOVE_HEADS,
+    needs="model",
+    question="What changes on these lines without some heads?",
+)
+def remove_heads(translator: Translator) -> None:
     """Draw what changes on the lines without some heads."""
-    translator, lines = needed()
+    lines = needed(translator)
     heads = _choose_heads(translator, lines, cached(head_means, lines))
     without: LinesWithout | None = None
     if not heads:

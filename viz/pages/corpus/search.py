@@ -53,10 +53,10 @@ PRESETS: dict[str, tuple[str, str]] = {
 """Measure and order by what the user looks for."""
 
 
-@view(navigation.SEARCH, question="Which lines stand out by a measure?")
-def search() -> None:
+@view(navigation.SEARCH, needs="model", question="Which lines stand out by a measure?")
+def search(translator: Translator) -> None:
     """Draw the lines that match, sorted by a measure."""
-    translator, lines = needed()
+    lines = needed(translator)
     name, ascending, head = _choose_order(translator, lines)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)

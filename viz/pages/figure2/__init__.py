@@ -11,4 +11,3 @@ PAGE = Page(
     menu="figure2_view",
     row="figure2-controls",
 )
-show = PAGE.show

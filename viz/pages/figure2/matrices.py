@@ -17,7 +17,7 @@ from transformer.paper.multi_head import HeadMatrices, ProjectionTimes
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import compute, controls, view
 from viz.draw.architecture import encode_strip
@@ -42,17 +42,16 @@ Names = Sequence[str]
 THIRDS = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))  # left and right
 
 
-def pick_head() -> tuple[BarTranslation, Head]:
-    """Draw the menus of a head; return the translation in the bar, too."""
-    bar = sentence_bar.needed()
+def pick_head(bar: BarTranslation) -> Head:
+    """Draw the menus of a head."""
     with controls():
-        return bar, head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
+        return head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
 
 
-@view("all matrices", needs_sentence=True)
-def all_matrices() -> None:
+@view("all matrices", needs="trace")
+def all_matrices(bar: BarTranslation) -> None:
     """Draw all matrices of one head, and all heads of its layer."""
-    bar, place = pick_head()
+    place = pick_head(bar)
     model, trace = bar.translator.model, bar.trace
     kind, layer, head = place
     values = compute("values", sublayer_values, model, trace, kind, layer)

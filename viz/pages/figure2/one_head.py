@@ -10,6 +10,7 @@ from transformer.paper import costs, multi_head
 from viz.app import edited_translation
 from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, controls, list_result, part, view
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
@@ -21,10 +22,10 @@ from viz.pages.figure2.matrices import HEIGHT, draw, names_of, pattern_panels, p
 OWN, AVERAGED = "own patterns", "averaged"
 
 
-@view("one head instead of h", needs_sentence=True)
-def one_head() -> None:
+@view("one head instead of h", needs="trace")
+def one_head(bar: BarTranslation) -> None:
     """Draw the mean of a layer's patterns, and the translation where each head has it."""
-    bar, place = pick_head()
+    place = pick_head(bar)
     translator, trace = bar.translator, bar.trace
     kind, layer, head = place
     config = translator.model.config

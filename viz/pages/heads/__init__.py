@@ -2,5 +2,4 @@
 
 from viz.pages.heads.page import PAGE
 
-show = PAGE.show
-__all__ = ["PAGE", "show"]
+__all__ = ["PAGE"]

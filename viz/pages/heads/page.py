@@ -50,10 +50,9 @@ from viz.notebook import explore
 from viz.pages.heads import controls, downloads
 
 
-@view(needs_sentence=True)
-def all_heads() -> None:
+@view(needs="trace")
+def all_heads(bar: BarTranslation) -> None:
     """Draw all heads for the sentence in the bar."""
-    bar = sentence_bar.needed()
     show_trace(bar, bar.trace)
 
 
@@ -154,7 +153,7 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     elif kind == "decoder_self":
         dark = f"the {token}s so far that the head"
     later = "; later ones are masked" if kind == "decoder_self" else ""
-    text = f"Each row: {row}. Dark: {dark} looks at{later}."
+    text = f"Each row: {row}. What stands out: {dark} looks at{later}."
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."

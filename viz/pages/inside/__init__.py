@@ -16,12 +16,12 @@ from transformer.paper.scaling import Scale
 from viz.app import edited_translation
 from viz.app.chrome import explanations, fields, head_picker, mounts
 from viz.app.links import address, navigation
-from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence import worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.app.view import Page, compute, controls, view
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names, shown_scale, token_names
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
@@ -50,10 +50,9 @@ class Choices:
         return f"{scale} in {self.place.title}"
 
 
-@view(needs_sentence=True)
-def inside_a_head() -> None:
+@view(needs="trace")
+def inside_a_head(bar: BarTranslation) -> None:
     """Draw one row of a head step by step, then why it looks there and what it writes."""
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     choices = _choices(trace)
     kind, layer, _ = place = choices.place
@@ -108,7 +107,7 @@ def _choices(trace: AttentionTrace) -> Choices:
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    tokens = token_names(trace.labels(kind).queries)
+    tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     label = "Step"
@@ -158,4 +157,3 @@ PAGE = Page(
     (inside_a_head,),
     row="inside-controls",
 )
-show = PAGE.show

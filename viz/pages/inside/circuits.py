@@ -18,7 +18,7 @@ from viz.app.chrome import charts, explanations, fields
 from viz.app.links import address
 from viz.app.view import compute, figure, part
 from viz.draw.formatting import SEEN, counted, format_difference, format_number, listing, per_cent
-from viz.draw.labels import capitalised, display_tokens, quoted, token_names
+from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.score_parts import score_map
 
 KEY, SPLIT = "key", "score"  # names in the URL
@@ -91,7 +91,10 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
 
 
 def _pick_key(row: Row) -> int:
-    names = [LARGEST, *(f"{n} {token}" for n, token in enumerate(token_names(row.keys), start=1))]
+    names = [
+        LARGEST,
+        *(f"{n} {token}" for n, token in enumerate(display_tokens(row.keys), start=1)),
+    ]
     if not fields.clamp_choice(KEY, len(names)):  # another sentence may have fewer keys
         address.choose_by_number(KEY, names)
     named = names.__getitem__

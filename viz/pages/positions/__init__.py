@@ -25,4 +25,3 @@ PAGE = Page(
     menu=VIEW,
     pick=partial(fields.choose_one, default="Remove positions"),
 )
-show = PAGE.show

@@ -8,7 +8,7 @@ from transformer.analysis.teacher_forcing import log_probs
 from transformer.files import installed
 from transformer.paper.positions import NO_EDIT, Edit, edit_hooks, long_pair, mean_losses
 from viz.app.chrome import charts, explanations
-from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, view
 from viz.figures import axes, forms
 from viz.pages.positions.tables import PICTURE
@@ -25,10 +25,9 @@ POSITIONS = {
 EXAMPLES = {"English": "examples.txt", "German": "examples-de.txt"}  # line by line translations
 
 
-@view("Longer", needs_sentence=True)
-def longer() -> None:
+@view("Longer", needs="trace")
+def longer(bar: BarTranslation) -> None:
     """Draw the loss with sinusoids, and with what a learned table holds beyond training."""
-    bar = sentence_bar.needed()
     translator, languages = bar.translator, bar.trace.languages
     config = translator.model.config
     if config.positions != "sinusoidal":

@@ -24,6 +24,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, list_result, view
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
@@ -31,11 +32,10 @@ from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
 
 
-@view("Your sentence", needs_sentence=True)
-def embeddings() -> None:
+@view("Your sentence", needs="trace")
+def embeddings(bar: BarTranslation) -> None:
     """Draw token embeddings, positions and their sum for the sentence in the bar."""
     stack = pick_stack()
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     parts = compute("parts", embedding_parts, translator.model, trace, stack)
     rms = compute("rms", root_mean_squares, parts)
@@ -67,12 +67,11 @@ def embeddings() -> None:
         )
 
 
-@view("Remove positions", needs_sentence=True)
-def without() -> None:
+@view("Remove positions", needs="trace")
+def without(bar: BarTranslation) -> None:
     """Draw the translation with positions removed or shuffled."""
     with fields.controls_row("positions-controls"):
         seed = fields.whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
-    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     edits = {
         "no encoder positions": Edit("removed", ("encoder",)),
@@ -107,9 +106,12 @@ def without() -> None:
             + explanations.sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-        new = {name: _edited(translator, translation.source, edits[name]) for name in edits}
-        search = python_code.search_arguments(sentence_bar.settings())
+        unedited = cached_results.search(translator, translation.source, bar.settings)
+        new = {
+            name: _edited(translator, translation.source, edit, bar.settings)
+            for name, edit in edits.items()
+        }
+        search = python_code.search_arguments(bar.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"
@@ -120,9 +122,8 @@ def without() -> None:
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
-        for name, edit in edits.items():
-            log_p = float(piece_log_p[name].sum())
-            _candidate(name, translator, translation, edit, log_p)
+        for name in edits:
+            _candidate(name, translation, new[name], float(piece_log_p[name].sum()))
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
                 show_pair(translator)
@@ -132,20 +133,14 @@ def _variable(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _candidate(
-    name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
-) -> None:
-    new = _edited(translator, translation.source, edit)
+def _candidate(name: str, translation: Translation, new: Translation, bar_log_p: float) -> None:
     log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
     figures = f"log probability {log_p} · original translation: {before} → {after}"
     translation_line.show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
 
-def _edited(
-    translator: Translator, text: str, edit: Edit, settings: SearchSettings | None = None
-) -> Translation:
-    settings = settings or sentence_bar.settings()
+def _edited(translator: Translator, text: str, edit: Edit, settings: SearchSettings) -> Translation:
     return cached_results.translate_edited(translator, text, settings, edit.hooks(), repr(edit))
 
 

@@ -36,4 +36,3 @@ PAGE = Page(
     menu=VIEW,
     pick=_pick_view,
 )
-show = PAGE.show

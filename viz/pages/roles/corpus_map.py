@@ -270,8 +270,8 @@ def describe_quantity(quantity: str) -> str:
     """Describe a quantity in one or two sentences."""
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
-        darker = "Darker: the role covers more of the head's attention."
-        return f"{darker} Pale: the closest role, below its threshold."
+        stronger = "Stronger: the role covers more of the head's attention."
+        return f"{stronger} Faint: the closest role, below its threshold."
     description = (corpus_roles.MEASURES | importance.IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if measure in SIGNED else ""
     return f"{labels.capitalised(description)}.{colours}"

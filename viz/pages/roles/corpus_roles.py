@@ -6,19 +6,19 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Translator
-from transformer.analysis import alignment, alignment_settings
+from transformer.analysis import alignment, alignment_settings, lenses
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
-from transformer.analysis.lenses import names
 from transformer.corpus import corpus_roles, head_report, similar_heads
 from transformer.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.sentence import search_request, worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import cached, compute, view
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, role_name
@@ -47,12 +47,9 @@ _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside 
 SHOWN = 5  # heads like the open one that have a button
 
 
-@view(
-    navigation.ROLES, needs_sentence=True, question="What does each head do most?", find="nothing"
-)
-def roles() -> None:
+@view(navigation.ROLES, needs="trace", question="What does each head do most?", find="nothing")
+def roles(bar: BarTranslation) -> None:
     """Draw the map of all heads, and the card of the open one."""
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
     with fields.controls_row("measured-controls"):
@@ -188,7 +185,7 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
     aer = f"{gold.aer:.0f} % alignment error on {counted(gold.sentences, 'hand-aligned sentence')}"
     if (head.layer, head.head) == (settings.layer, settings.head):
         return f"Translate draws its word links from this head ({aer}; expect more elsewhere)."
-    lens: names.LensName = settings.lens if settings.lens in names.HAS_HEADS else "weights"
+    lens: lenses.LensName = settings.lens if settings.lens in lenses.HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
 
     def pairs(chosen: alignment_settings.AlignmentSettings) -> set[tuple[int, int]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
+from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses import alti
 from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens, read_layers
@@ -21,8 +21,8 @@ from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.links.navigation import LAYERS
-from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import search_arguments
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import Job, compute, compute_in_job, list_result, view
 from viz.draw.formatting import counted, format_number, format_probability
@@ -39,10 +39,9 @@ MAX_AT_ONCE, TOP = 160, 5
 most probable pieces of each layer that a tooltip lists."""
 
 
-@view(LAYERS, needs_sentence=True, question="What would each layer write?", find="nothing")
-def layer_by_layer() -> None:
+@view(LAYERS, needs="trace", question="What would each layer write?", find="nothing")
+def layer_by_layer(bar: BarTranslation) -> None:
     """Draw the logit lens, the sum of one logit, and the shares of the source."""
-    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if problem:
@@ -50,7 +49,7 @@ def layer_by_layer() -> None:
     layers = compute("layers", layer_predictions, translator, trace, TOP)
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
-        "Each cell: what the layer would write; darker is more probable. Below it: its "
+        "Each cell: what the layer would write; the stronger, the more probable. Below it: its "
         "probability if the model wrote this subword, else the rank of the subword that it wrote. "
         f"“First at” and a frame: from here on it stays first. Below: the {TOP} most probable "
         "subwords of the chosen step."
@@ -58,7 +57,7 @@ def layer_by_layer() -> None:
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
     sink_norms.show(translator, trace)
-    _encoder_layers(translator, translation, trace)
+    _encoder_layers(bar)
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
         "layer was trained for that: lower layers may hold what the next ones use in another form. "
@@ -206,9 +205,8 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
     return bars.encode(x, y, colour, order=alt.Order("order:O"), tooltip=tooltip)
 
 
-def _encoder_layers(
-    translator: Translator, translation: Translation, trace: AttentionTrace
-) -> None:
+def _encoder_layers(bar: BarTranslation) -> None:
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     st.subheader("What if the decoder read an earlier encoder layer?", anchor=False)
     N = translator.model.config.N
     if not st.toggle(
@@ -217,7 +215,7 @@ def _encoder_layers(
         bind="query-params",
     ):
         return
-    settings = sentence_bar.settings()
+    settings = bar.settings
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:

@@ -37,10 +37,9 @@ from viz.pages.roles import head_charts, removal_controls
 MAX_CHANGED = 8  # largest number of heads in the list
 
 
-@view(REMOVE_HEADS, needs_sentence=True, question="What changes without a head?")
-def remove_heads() -> None:
+@view(REMOVE_HEADS, needs="trace", question="What changes without a head?")
+def remove_heads(bar: BarTranslation) -> None:
     """Switch heads off, and draw translation, log P and every other head."""
-    bar = sentence_bar.needed()
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = fields.controls_row("roles-controls")
     above = st.container()
@@ -110,7 +109,7 @@ def _effect(
     problem = problem or no_donor or unfitting
     changed = Effect(trace, trace, translation)
     try:
-        settings = sentence_bar.settings()
+        settings = bar.settings
         given = translation, trace, donor, removals, settings
         if removals:  # of a long sentence, it is in the cache then
             jobs.computed(

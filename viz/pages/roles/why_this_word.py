@@ -18,7 +18,8 @@ from transformer.arrays import AnyFloats, Bools
 from transformer.circuits.edges import patch_edges, patch_strongest
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence import worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Job, cached, compute, compute_in_job, view
 from viz.draw.formatting import SEEN, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
@@ -48,13 +49,12 @@ def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
 
 @view(
     navigation.WHY,
-    needs_sentence=True,
+    needs="trace",
     question="What speaks for this word rather than another?",
     find=find_edge,
 )
-def why_this_word() -> None:
+def why_this_word(bar: BarTranslation) -> None:
     """Draw a written piece, an alternative, and what favours either."""
-    bar = sentence_bar.needed()
     translator, trace = bar.translator, bar.trace
     choices = pieces.step_choices(translator, trace)
     # another step has other alternatives

@@ -9,4 +9,3 @@ PAGE = Page(
     ("subword",),
     (why_self_attention,),
 )
-show = PAGE.show

@@ -11,6 +11,7 @@ from transformer.paper import costs, paths
 from viz.app import measurements
 from viz.app.chrome import charts, explanations, fields
 from viz.app.measurements import Measurement
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, view
 from viz.figures.growth import growth_chart
 from viz.pages.self_attention import path_pictures
@@ -35,8 +36,8 @@ TABLE_1 = {
 """Work, sequential operations and longest path between two positions, from the paper."""
 
 
-@view(needs_sentence=True)
-def why_self_attention() -> None:
+@view(needs="sentence")
+def why_self_attention(bar: BarTranslation | None) -> None:
     """Draw the paths in the sentence, if there is one, the table, and its columns as curves."""
     above, below = st.container(), st.container()
     with below, fields.controls_row("growth-controls"):
@@ -48,7 +49,7 @@ def why_self_attention() -> None:
         r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64)
         h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8)
     with above:
-        sizes, tokens, text = path_pictures.show(d=d, r=r, h=h)
+        sizes, tokens, text = path_pictures.show(bar, d=d, r=r, h=h)
         _table(sizes, tokens, text)
     title, function = QUANTITIES[quantity]
     n = compute("n", np.geomspace, SHORTEST, longest, POINTS)

@@ -12,6 +12,7 @@ from transformer.paper import costs, paths
 from viz.app.chrome import fields
 from viz.app.links import address
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, head_title, quoted
@@ -35,13 +36,13 @@ class Shown(NamedTuple):
     text: str = ""
 
 
-def show(*, d: int, r: int, h: int) -> Shown:
+def show(bar: BarTranslation | None, *, d: int, r: int, h: int) -> Shown:
     """Draw the kernel's field, the two words and the pictures."""
     row = fields.controls_row("paths-controls")
     with row:
         k = fields.whole_number("Kernel k", "arch_k", 1, 64, 3, width=170)
     sizes = costs.Sizes(d=d, k=k, r=r, h=h)
-    if (bar := sentence_bar.traced()) is None:
+    if bar is None or not sentence_bar.is_traced(bar):
         return Shown(sizes)
     trace, names = bar.trace, display_tokens(bar.trace.source_tokens)
     n = len(names)

@@ -17,4 +17,3 @@ PAGE = Page(
     ("loss", "subword"),
     (tables,),
 )
-show = PAGE.show

@@ -36,4 +36,3 @@ PAGE = Page(
     row="training-controls",
     foot=_train_it_yourself,
 )
-show = PAGE.show

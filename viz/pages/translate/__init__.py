@@ -2,18 +2,17 @@
 
 import streamlit as st
 
-from transformer import Translation
 from transformer.analysis import alignment_settings, both_directions
 from transformer.analysis.alignment import align
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
-from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts
 from viz.app.chrome.explanations import explain, function_name
 from viz.app.links import address
-from viz.app.sentence import python_code, sentence_bar, subwords, worth_seeing
-from viz.draw import word_links
-from viz.pages.translate import attention_mass, both_links, forcing, maps, versus
+from viz.app.sentence import sentence_bar, subwords, worth_seeing
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import Page, view
+from viz.pages.translate import both_links, forcing, maps, versus
 
 VIEW = "translate_view"  # name in the URL
 BEAM, ALMOST, OTHERS, ONE_MAP, COMPARE = VIEWS = (
@@ -21,54 +20,53 @@ BEAM, ALMOST, OTHERS, ONE_MAP, COMPARE = VIEWS = (
 )  # fmt: skip
 
 
-def show() -> None:
-    """Draw the page for the sentence in the bar: the player, the editor, and one view more."""
+@view(needs="sentence")
+def translate(bar: BarTranslation | None) -> None:
+    """Draw the player, the editor, and one view more of the sentence in the bar."""
     # each part has its own container: a change in one part would remount all parts below it
     words, editor = st.container(), st.container()
-    bar, traced = sentence_bar.current(), sentence_bar.traced()
-    if traced is not None:
-        alignment = alignment_settings.read_alignment(traced.translator)
+    if bar is None:
+        return
+    if is_traced := sentence_bar.is_traced(bar):
+        alignment = alignment_settings.read_alignment(bar.translator)
         with words:
-            links = maps.show_words(traced, traced.trace, alignment)
-    if bar is not None:  # also where it is too long to be traced
-        with editor:
-            forcing.show_editor(bar)
-            mounts.show_outdated_notice()
-    if bar is None or traced is None:
+            links = maps.show_words(bar, bar.trace, alignment)
+    with editor:  # also where it is too long to be traced
+        forcing.show_editor(bar)
+        mounts.show_outdated_notice()
+    if not is_traced:
         return
     worth_seeing.show("translate")  # below: what comes late moves nothing that is acted on
-    trace = traced.trace
+    trace = bar.trace
     with fields.controls_row():
-        view = _pick_view()
+        more = _pick_more()
         with st.popover("Subwords"):
             subwords.show(bar.translator, bar.translation)
-    compared = choice = None
-    if view == BEAM:
+    if more == BEAM:
         forcing.show_tree(bar)
         explain(
             "What the beam search of §6.1 ranked step by step: "
             f"{function_name(BeamSearch.step)}. A forced prefix is read before its first step, and "
             "forbidden words are left out of each."
         )
-    elif view == ALMOST:
+    elif more == ALMOST:
         forcing.show_alternatives(bar, trace)
-    elif view == OTHERS:
+    elif more == OTHERS:
         forcing.show_others(bar)
-    elif view == COMPARE:
+    elif more == COMPARE:
         compared = versus.show_versus(bar)
         if compared is not None and st.session_state.get(versus.MAPS):
             choice = maps.pick_map(trace, alignment)
             versus.show_both_maps(bar, compared, choice)
     else:
         choice = maps.pick_map(trace, alignment)
-        maps.draw_map(bar.translator, trace, choice, "translate-map")
+        maps.draw_map(bar.translator, trace, choice, "translate-map", name="weights")
         if not choice.sinks:
             maps.link_norms(choice)
         explain(_about_maps(isinstance(links, both_links.BothLinks)))
-    python_code.show_code(*_code_parts(bar, links, view, compared, choice))
 
 
-def _pick_view() -> str:
+def _pick_more() -> str:
     is_new = VIEW not in st.session_state or address.has_arrived()
     if is_new and VIEW not in st.query_params:  # a link that is about one view
         if versus.VERSUS in st.query_params:
@@ -96,67 +94,4 @@ def _about_maps(both: bool) -> str:
     )
 
 
-def _code_parts(
-    bar: sentence_bar.BarTranslation,
-    links: alignment_settings.AlignmentSettings | both_links.BothLinks | None,
-    view: str,
-    compared: tuple[versus.OtherDecoding, Translation] | None,
-    choice: maps.MapChoice | None,
-) -> list[str]:
-    parts = []
-    if isinstance(links, both_links.BothLinks):
-        parts.append(f"""
-            # {both_links.TITLE}
-            reverse = {python_code.load_call(links.model)}
-            result = align_both(translator, reverse, trace)
-        """)
-    elif links is not None:
-        parts.append(f"""
-            # {word_links.TITLE}
-            settings = replace(read_alignment(translator), row={links.row!r})
-            result = strongest(aligned_shares(translator, trace, settings), "mutual")
-        """)
-    if links is not None and st.session_state.get(maps.WHERE_FROM):
-        parts.append("""
-            # Where it comes from
-            shares = source_share.source_shares(translator, trace)
-            result = source_share.by_words(shares, trace)
-        """)
-        parts.append(attention_mass.mass_code(bar.translator))
-    if view == BEAM:
-        parts.append(f"""
-            # What the beam search considered
-            result = translator.translate(trace.source{python_code.search_code()}, tree=True).tree
-        """)
-    elif view == ALMOST:
-        parts.append(f"""
-            # What the model almost wrote
-            target = [piece.text for piece in trace.target_pieces]
-            count = {cached_results.ALTERNATIVES}
-            scored = translator.score(trace.source, target, alternatives=count)
-            result = scored.alternatives
-        """)
-    elif view == OTHERS and not bar.used.edited:
-        parts.append(f"""
-            # Runner-up translations
-            candidates = translator.translate(trace.source{python_code.search_code()}).candidates
-            result = [(other.text, other.hypothesis.log_prob) for other in candidates[1:]]
-        """)
-    if choice is not None:
-        traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
-        parts.append(f"""
-            # Subword by subword
-            weights = {python_code.mean_code(f"{traced}.cross", choice.layer, choice.head)}
-            labels = trace.labels("cross", "writes")
-            figure = head_map(weights, *labels, kind="cross", languages=trace.languages)
-        """)
-    if compared is not None:
-        other = compared[0]
-        is_same = other.model == bar.requested.model
-        load = "translator" if is_same else python_code.load_call(other.model)
-        parts.append(f"""
-            # The other decoding
-            translation = {load}.translate({other.text!r}{python_code.search_code(other.settings)})
-            result = translation.text, translation.log_prob
-        """)
-    return parts
+PAGE = Page("translate", "", (), (translate,))

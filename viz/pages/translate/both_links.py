@@ -6,12 +6,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis import alignment_settings, both_directions
-from transformer.analysis.alignment import WordPair
 from transformer.text.languages import Languages
 from viz.app.cache import memory
 from viz.app.chrome.fields import choose_one
 from viz.app.chrome.problems import say
 from viz.app.models import menu
+from viz.app.view import compute, list_file, name_model
 from viz.draw.formatting import counted
 from viz.draw.labels import ROW_VERBS, quoted
 from viz.draw.word_links import map_text
@@ -37,10 +37,6 @@ class BothLinks(NamedTuple):
     settings: both_directions.BothSettings
     shares: both_directions.BothShares
 
-    def pairs(self, rule: both_directions.Rule | None = None) -> tuple[WordPair, ...]:
-        """Return the links by a rule, that of the settings unless given."""
-        return both_directions.combine(self.shares, self.settings, rule or self.settings.rule)
-
 
 def pick_both(
     translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
@@ -54,11 +50,11 @@ def pick_both(
         try:
             reverse = menu.load(offered.folders[name])
             settings = settings_of_both(translator, reverse)
-            shares = memory.memo_per_trace(
-                trace,
-                ("shares of both", settings, reverse.checksum),
-                lambda: both_directions.both_shares(translator, reverse, trace, settings),
-            )
+            name_model("reverse", name, reverse)
+            read = both_directions.read_both
+            list_file("settings", settings, settings, read, translator, reverse)
+            measure = both_directions.both_shares
+            shares = compute("aligned", measure, translator, reverse, trace, settings)
         except HeadlightError as error:
             say(error)
             return None

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.heads import removal, removal_order, removal_text
@@ -18,7 +17,6 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
-from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw import player
 from viz.draw.formatting import counted
@@ -45,13 +43,13 @@ def take_count(sent: object) -> None:
             address.choose(REMOVED, None if count is None else str(count))
 
 
-def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:
+def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Send the player what the model writes without heads, where the address asks for it."""
     asked = st.query_params.get(REMOVED, "")
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 4) or bar.used.steers:
         return
     most = _most(bar.translator.model)
-    wanted, settings = min(int(asked), most), sentence_bar.settings()
+    wanted, settings = min(int(asked), most), bar.settings
     measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 
@@ -62,8 +60,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
             ahead = job.queue.ahead(job)
-            others = f"Waits for {counted(ahead, 'other job')} of this server …"
-            note = job.error or (others if ahead else "")
+            note = job.error or (f"Waits for {counted(ahead, 'other job')} …" if ahead else "")
             return job.part or (), note, not job.is_active
 
     def send(places: Sequence[player.RemovedHead], note: str, sent: int) -> None:
@@ -88,17 +85,13 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
     if ends and (wanted or note or not places):
         send(places, note, len(places) - 1)
         if places:
-            _link([place.head for place in places[:wanted]], actions)
+            removals = [removal.Removal(*place.head) for place in places[:wanted]]
+            removed = {navigation.REMOVED: removal_text.format_removals(removals)}
+            choices = {navigation.VIEW: navigation.REMOVE_HEADS, **removed}
+            navigation.plain_link("roles", "Open these heads in Remove heads", choices)
     else:  # while they play, until the player names a number
         st.fragment(follow, run_every=POLL)()
     st.caption(ABOUT)
-
-
-def _link(heads: Sequence[Head], place: DeltaGenerator) -> None:
-    removed = removal_text.format_removals([removal.Removal(*head) for head in heads])
-    choices = {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed}
-    with place:
-        navigation.plain_link("roles", "Open these heads in Remove heads", choices)
 
 
 def _most(model: Transformer) -> int:

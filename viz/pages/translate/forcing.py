@@ -1,6 +1,7 @@
 """The editor, the tree of the search and its alternatives: what a click on a piece forces."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,7 +14,9 @@ from viz.app.cache import cached_results
 from viz.app.chrome import explanations, mounts, problems
 from viz.app.links import address
 from viz.app.sentence import player, search_request, sentence_bar
+from viz.app.sentence.python_code import search_arguments
 from viz.app.sentence.translation_line import MARKS, show_candidate
+from viz.app.view import list_result
 from viz.draw import alternatives, beam_tree
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
@@ -122,6 +125,7 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
         return
+    list_search("translation", bar, translation, tree=True)
     tree = translation.tree
     if tree is None or not tree.nodes:
         return
@@ -188,11 +192,23 @@ def drawn_nodes(
     return drawn
 
 
+def list_search(
+    name: str, bar: sentence_bar.BarTranslation, result: Translation, **more: Any
+) -> None:
+    """List the search that found a translation with the settings of the bar."""
+    search = search_arguments(search_request.settings_of(bar.used))
+    list_result(name, result, bar.translator.translate, bar.used.text, **search, **more)
+
+
 def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     pieces = _pieces(bar)
+    list_result(
+        "scored", player.scored(bar), bar.translator.score, *player.scored_pair(bar),
+        alternatives=cached_results.ALTERNATIVES, alpha=bar.used.alpha,
+    )  # fmt: skip
 
     def pick(sent: object) -> None:
         forced = alternatives.choice_of(sent, pieces)
@@ -215,6 +231,7 @@ def show_others(bar: sentence_bar.BarTranslation) -> None:
     if bar.used.edited:
         return  # no search made it
     st.subheader("Runner-up translations", anchor=False)
+    list_search("translation", bar, bar.translation)
     best, *others = bar.translation.candidates
     if not others:
         st.caption("With a beam size of 1, the search keeps one translation and no other.")

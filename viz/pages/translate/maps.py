@@ -14,27 +14,29 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis import axes
 from transformer.analysis.alignment import aligned_shares, strongest
-from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
+from transformer.analysis.both_directions import combine
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import without_sinks
 from transformer.analysis.source_share import SourceShares, by_words, source_shares
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.paper.arithmetic import arithmetic, sublayer_values
 from transformer.text.languages import Languages
-from viz.app import jobs
-from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
-from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_on
+from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_of
 from viz.app.links import address, first_steps, navigation
 from viz.app.sentence.player import show_player, watched_head
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.view import Job, cached, compute, compute_in_job, list_call, list_file, list_result
 from viz.draw import attention_map, caption, player, trace_message
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
+from viz.draw.open_head import mean
 from viz.draw.word_links import TITLE, encode_links, error_text, map_text, word_texts
+from viz.figures.heads import head_map
 from viz.pages.translate import attention_mass, both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
@@ -69,11 +71,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
     if (place := opened_numbers(trace)) is None:
         return
     kind, layer, head, query, key = place.values()
-    values = memory.memo_per_trace(
-        trace,
-        ("sublayer", cached_results.identity(translator), kind, layer),
-        lambda: sublayer_values(translator.model, trace, kind, layer),
-    )
+    values = cached(sublayer_values, translator.model, trace, kind, layer)
     d_k = values.q.shape[-1]
     row = arithmetic(values, head, query, 1 / math.sqrt(d_k))
     labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
@@ -129,6 +127,11 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             st.caption(f"{function_name(attention_scores)}, {attend}")
 
 
+TERMS = (
+    "head", "encoder", "decoder", "cross-attention", "weight", "beam", "alignment error",
+)  # fmt: skip
+"""That the help explains, of `explanations.TERMS`."""
+
 WHERE_FROM = "where_from"  # name of the switch in the URL
 
 
@@ -136,13 +139,9 @@ def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares |
     """Draw the switch “Where it comes from”; return the shares of the words where it is on."""
     if not st.toggle("Where it comes from", key=WHERE_FROM, bind="query-params"):
         return None
-
-    shares: SourceShares = jobs.computed(
-        translator, trace, ("shares of words",), "Sharing out each layer's output",
-        lambda model, report: by_words(source_shares(model, trace, progress=report), trace),
-        at_once=200,
-    )  # fmt: skip
-    return shares
+    job = Job("Sharing out each layer's output", at_once=200)
+    shares = compute_in_job("shares_of_pieces", job, source_shares, translator, trace)
+    return compute("shares_of_words", by_words, shares, trace)
 
 
 def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:
@@ -187,13 +186,13 @@ def show_words(
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
     take = partial(take_click, trace=trace)
-    actions = st.container(key="player-actions", horizontal=True, gap="small")
+    way_on = st.container(key="way-on")
     show_numbers(translator, trace)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
             _, watched = show_player(bar, trace, on_pick=take)
-        _show_steps(actions, trace, watched)
+        _show_steps(way_on, trace, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -209,17 +208,19 @@ def show_words(
         from_source = pick_shares(translator, trace)
     if both is None:
         title, dashed, made_by, linked = TITLE, "", map_text(settings), None
-        shares = memory.memo_per_trace(
-            trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
-        )
-        pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
+        list_file("settings", settings, settings, read_alignment, translator)
+        list_result("drawn_settings", drawn, replace, settings, row=drawn.row)
+        shares = compute("aligned", aligned_shares, translator, trace, drawn)
+        pairs = compute("every_link", strongest, shares, "each")
+        solid = compute("links", strongest, shares, "mutual")
         method = link_method(settings, languages, drawn.row)
         parts = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
     else:
         title, dashed, used = both_links.TITLE, both_links.DASHED, both.settings
         made_by = f"{map_text(used.forward)}; back: {map_text(used.reverse)}"
-        solid = both.pairs()
-        pairs = tuple(sorted({*solid, *both.pairs("union")}))
+        solid = compute("links", combine, both.shares, used, used.rule)
+        union = compute("union", combine, both.shares, used, "union")
+        pairs = tuple(sorted({*solid, *union}))
         method = both_links.both_method(both, languages)
         linked = player.Linked(None, f"{both_links.TITLE}.")
         parts = [method]
@@ -227,12 +228,12 @@ def show_words(
         key, watched = show_player(
             bar, trace, settings=settings, mutual=solid, every=pairs, linked=linked, on_pick=take
         )
-    _show_steps(actions, trace, watched)
+    _show_steps(way_on, trace, watched)
     with broken:
-        break_it.show_break(bar, trace, actions)
+        break_it.show_break(bar, trace)
     if from_source is not None:
         with shares_of_words:
-            st.subheader(title, anchor=False, help=help_on("translate"))
+            st.subheader(title, anchor=False, help=help_of(TERMS))
             data = encode_links(
                 key,
                 trace_message.about(languages, origin_of(trace).made_by),
@@ -297,15 +298,25 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
         )
 
 
-def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
-    """Draw the map, each row between what the decoder reads and what it writes there."""
+def draw_map(
+    translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str, *, name: str = ""
+) -> None:
+    """Draw the map, each row between what the decoder reads and what it writes there.
+
+    If its weights have a name, they are in the code.
+    """
     layer, head, sinks = choice
-    drawn = trace if sinks else without_sinks(trace, "cross")
+    drawn = trace if sinks else cached(without_sinks, trace, "cross")
     every = counted(trace.cross.shape[1], "cross-attention head")
-    weights, title = drawn.cross[layer].mean(0), f"Layer {layer + 1} · mean of its {every}"
+    title = f"Layer {layer + 1} · mean of its {every}"
     if head is not None:
-        weights, title = drawn.cross[layer, head], head_title("cross", layer, head)
-    labels = trace.labels("cross", "writes")
+        title = head_title("cross", layer, head)
+    weights, labels = mean(drawn.cross, layer, head), trace.labels("cross", "writes")
+    if name:
+        if not sinks:
+            list_result("drawn", drawn, without_sinks, trace, "cross")
+        list_result(name, weights, mean, drawn.cross, layer, head)
+        list_call(head_map, weights, *labels, kind="cross", languages=trace.languages)
     encode = partial(
         attention_map.encode_map,
         weights,

@@ -13,7 +13,15 @@ from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts, problems
 from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
-from viz.app.sentence import other_model, search_request, sentence_bar, translation_line
+from viz.app.sentence import (
+    other_model,
+    search_options,
+    search_request,
+    sentence_bar,
+    translation_line,
+)
+from viz.app.sentence.python_code import search_arguments
+from viz.app.view import list_result, name_model
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map
@@ -49,6 +57,11 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     except HeadlightError as error:
         problems.say(error)
         return None
+    translator = decoding.translator
+    if translator is not bar.translator:
+        name_model("other_translator", decoding.model, translator)
+    search = search_arguments(decoding.settings)
+    list_result("other", other, translator.translate, decoding.text, **search)
     left, right = st.columns(2, gap="large")
     own = bar.translation
     shown, title = own.text, "The other decoding"
@@ -108,11 +121,11 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     elif subject == GREEDY:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
-        beams = search_request.BEAMS
+        beams = search_options.BEAMS
         beam_size = fields.menu("Beam size", beams, "versus_beam", width=160, index=len(beams) - 1)
         settings = replace(settings, beam_size=beam_size)
     elif subject == OTHER_ALPHA:
-        bounds = *search_request.ALPHAS, 1.0, 0.1, "%.1f"
+        bounds = *search_options.ALPHAS, 1.0, 0.1, "%.1f"
         alpha = st.number_input("α", *bounds, key="versus_alpha", bind="query-params", width=170)
         settings = replace(settings, alpha=alpha)
     else:
@@ -171,4 +184,5 @@ def show_both_maps(
             except HeadlightError as error:
                 problems.say(error)
             else:
-                draw_map(translator, trace, drawn, f"versus-map-{key}")
+                name = "weights" if key == "here" else ""
+                draw_map(translator, trace, drawn, f"versus-map-{key}", name=name)

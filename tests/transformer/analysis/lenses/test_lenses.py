@@ -118,3 +118,10 @@ def test_a_kind_that_is_not_there_has_no_lens(translator) -> None:
         lens("weights", None, anybodys(), "cross")
     with pytest.raises(InputError, match=r"not a piece of this model|has no pieces"):
         lens("norm", translator, anybodys(), "encoder_self")
+
+
+def test_each_name_has_its_record() -> None:
+    assert {*lenses.LENSES} == {*lenses.NAMES, *lenses.VARIANTS}
+    titles = [record.title for record in lenses.LENSES.values()]
+    assert len({*titles}) == len(titles)
+    assert [lens.name for lens in lenses.LENSES.values() if lens.variant][1:] == [*lenses.VARIANTS]

@@ -379,3 +379,22 @@ def test_a_teacher_sets_a_clock_and_locks_the_answers(serve, lessons, monkeypatc
     assert shown() == (0, ["lesson-show-0"])
     assert shown(minutes="12", locked="1") == (1, [])
     assert shown(minutes="12<b>", locked="0") == (0, ["lesson-show-0"])
+
+
+def test_the_files_of_a_class_are_for_the_teacher(serve, lessons):
+    for query, offered in ({}, True), ({"class": "1"}, False):
+        app = serve(text=SENTENCE, lesson="two", card="1", **query)
+        assert ("lesson-collect" in [button.key for button in app.button]) == offered
+
+
+def test_a_choice_that_is_a_sentence_ends_once(serve, lessons):
+    path = lessons / "two.md"
+    words = TEXTS["en"]["shown"]
+    for choice, end in (("The", "The."), ("It is.", r"is\."), ("“It is!”", r"is\!”")):
+        text = LESSON.format(language="en", sentence=SENTENCE)
+        path.write_text(text.replace("[x] The", f"[x] {choice}"), "utf-8")
+        tasks = read_lesson(path).tasks
+        answers = write_tries({tasks[2]: [SHOWN]}, 99)
+        app = serve(text=SENTENCE, lesson="two", card="3", answers=answers)
+        (said,) = [m.value for m in app.markdown if m.value.startswith(f"**{words[:3]}")]
+        assert said.endswith(f"{end}**")

@@ -173,7 +173,7 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, fol
     app.button(key="undo").click().run()
     assert (box(app).value, in_url(app, MODEL)) == (SENTENCE, "en-fr")
     app.selectbox(key="versus_model").select("damaged").run()
-    assert any("MANIFEST.json is not a manifest" in text for text in texts(app))
+    assert any("MANIFEST.json is not a Headlight manifest" in text for text in texts(app))
 
 
 def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> None:
@@ -227,7 +227,9 @@ def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monke
         assert len(menu._cache()._models) == 2
     assert len(menu._cache()._models) == 1
     read: list[tuple[int, int]] = []
-    with menu.in_use(folder / "en-fr", lambda done, total: read.append((done, total))) as first:
+    with menu.in_use(
+        folder / "en-fr", lambda done, total, _now="": read.append((done, total))
+    ) as first:
         menu.load(folder / "en-many")
         assert menu.load(folder / "en-fr") is first
     assert read

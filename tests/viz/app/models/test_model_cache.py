@@ -113,7 +113,7 @@ def test_two_who_ask_for_one_model_load_it_once_and_nobody_else_waits(loader: Lo
 
     @contextmanager
     def bar() -> Iterator[Progress]:
-        yield lambda done, total: steps.append((done, total))
+        yield lambda done, total, _now="": steps.append((done, total))
 
     def ask() -> Translator:
         with cache.use(Path("slow"), bar) as model:
@@ -140,7 +140,7 @@ def test_who_no_longer_waits_goes_and_the_model_comes_for_the_others(loader: Loa
 
     @contextmanager
     def leave() -> Iterator[Progress]:
-        def report(*_: int) -> None:
+        def report(*_: object) -> None:
             raise Unwanted
 
         yield report

@@ -11,7 +11,8 @@ def page() -> None:
     from viz.app.sentence import further_sentences, sentence_bar
 
     sentence_bar.show()
-    st.session_state["sources"] = [trace.source for trace in further_sentences.traces()]
+    bar = sentence_bar.drawn_from()
+    st.session_state["sources"] = [trace.source for trace in further_sentences.traces(bar)]
 
 
 def test_more_lines_than_a_picture_holds_are_left_out_with_a_word(serve) -> None:

@@ -2,34 +2,17 @@
 
 import dataclasses
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 import torch
 
 from transformer import Translation
 from transformer.paper.multi_head import ProjectionTimes
-from viz.app.view.listing import Listing
 
 Programs = list[tuple[str, dict[str, object]]]
-
-
-@pytest.fixture
-def listed() -> Iterator[Programs]:
-    """Programs of the views that are opened, and the values that these have computed."""
-    programs: Programs = []
-    source = Listing.source
-
-    def noted(listing: Listing) -> str:
-        programs.append((source(listing), listing.values))
-        return programs[-1][0]
-
-    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
-        patch.setattr(Listing, "source", noted)
-        yield programs
 
 
 def same(value: Any, other: Any) -> bool:

@@ -9,13 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app.view.programs import listed
 from training.evaluation import measurement
 from transformer import Translator
 from transformer.corpus import measuring, result_file
 from transformer.corpus.measured import MeasuredLines
-
-__all__ = ["listed"]  # a fixture: used by name
 
 TEXTS = (
     "The dog sleeps in the garden.",

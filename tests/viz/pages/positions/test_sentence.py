@@ -148,10 +148,10 @@ def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
         assert (heatmap.zmin, heatmap.zmax) == (-2, 2)
         assert figure.layout.annotations[number].text == title
         # what was typed is not a tag, neither on the axis nor in a hover
-        assert list(heatmap.y) == ["0: The", "1: &lt;b&gt;dog", "2: ·s", "3: &lt;/s&gt;"]
+        assert list(heatmap.y) == ["0: The", "1: &lt;b&gt;dog", "2: ·s", "3: end"]
     axis = figure.layout.yaxis
     assert list(axis.tickvals) == [0, 1, 2, 3]
-    assert list(axis.ticktext) == ["The", "&lt;b&gt;dog", "·s", "&lt;/s&gt;"]
+    assert list(axis.ticktext) == ["The", "&lt;b&gt;dog", "·s", "end"]
     assert axis.autorange == "reversed"
     titles = [figure.layout[name].title.text for name in ("xaxis", "xaxis2", "xaxis3")]
     assert titles == [None, "dimension", None]  # three would lie over one another on a phone

@@ -30,7 +30,7 @@ STEPS = (1, 2, 64, 250)
 def forming_page() -> None:
     from viz.pages import training
 
-    training.show()
+    training.PAGE.show()
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:

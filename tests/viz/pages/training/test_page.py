@@ -22,7 +22,7 @@ from viz.pages.training.runs import RUNS_VARIABLE
 def training_page() -> None:
     from viz.pages import training
 
-    training.show()
+    training.PAGE.show()
 
 
 def opened(**url: str | list[str]) -> AppTest:

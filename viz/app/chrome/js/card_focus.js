@@ -9,6 +9,7 @@
   const CARD = "st-key-lesson-card-";
   const VERDICT = "st-key-lesson-verdict-";
   const FIELD = `${PANEL} input:not(:disabled)`;
+  const UNSENT = `${PANEL} [data-testid=InputInstructions]`;
   const CONTROLS = "a[href], button:not(:disabled), input:not(:disabled)";
 
   /** @param {string} selector */
@@ -27,6 +28,10 @@
     inside = panel !== null || target.closest(MENU) !== null;
     const keyed = target.closest("[class*=st-key-lesson-]");
     const key = keyed && [...keyed.classList].find((name) => name.startsWith("st-key-"));
+    // a field that was typed in as the network went lost the focus then, and has sent nothing yet
+    if (type === "pointerdown" && target.closest(`${PANEL} button`) && find(UNSENT)) {
+      find(FIELD)?.focus({ preventScroll: true });
+    }
     if (type === "focusin") due = false;
     aim = type === "focusin" && panel && key ? `.${key}` : "";
     if (aim && target !== keyed) aim += ` :is(${CONTROLS})`;

@@ -44,7 +44,9 @@
     if (!following) return;
     const { height } = lit.getBoundingClientRect();
     const room = innerHeight - HEADER - (panel ? below(panel) : 0);
-    lit.scrollIntoView({ block: height > room ? "start" : "nearest" });
+    // the small maps of this player are at its end
+    const end = keys[0] === "grid" && lit.matches(".st-key-forming-player") ? "end" : "start";
+    lit.scrollIntoView({ block: height > room ? end : "nearest" });
   };
 
   /** Height of the panel where it lies below the page. @param {Element} panel */

@@ -1,7 +1,7 @@
 // Part of the page itself: the box of the sentence answers while one types.
 //
 // A text area of Streamlit takes what was typed on Ctrl+Enter alone. Here it gets that after each
-// word or pause, and on Enter; a sentence has no lines.
+// pause, and on Enter; a sentence has no lines.
 {
   const PAUSE = 250; // ms
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -19,11 +19,10 @@
     }));
   };
 
-  addEventListener("input", (event) => {
-    const { target, data } = /** @type {InputEvent} */ (event);
+  addEventListener("input", ({ target }) => {
     if (!isBox(target)) return;
     clearTimeout(waiting);
-    waiting = setTimeout(() => take(target), data === " " ? 0 : PAUSE);
+    waiting = setTimeout(() => take(target), PAUSE);
   }, true);
   // Streamlit takes what stands in a box that is left
   addEventListener("blur", () => clearTimeout(waiting), true);

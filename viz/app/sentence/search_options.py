@@ -1,0 +1,128 @@
+"""What a user can set of the search: each option with its field, its links and its setting."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from transformer import decoding
+from transformer.decoding import BEAM_SIZE
+from viz.app.chrome.fields import text_field, text_input
+from viz.draw.labels import quoted
+
+BEAMS = (1, 2, 4, 8)
+ALPHAS = (0.0, 2.0)
+"""The smallest and the largest; 0 is no penalty, and at 1 the score is about log p per piece."""
+
+_QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
+
+
+@dataclass(frozen=True)
+class SearchOption:
+    """An option of the search."""
+
+    name: str  # in links
+    field: str  # of `SearchRequest`
+    setting: str  # of `SearchSettings`
+    draw: Callable[[], Any]  # draws its field, and returns the value
+    hidden: bool = False  # whether a style hides the field, which other parts of the page set
+    as_setting: Callable[[Any], object] = lambda value: value
+    read: Callable[[str], object] = str  # reads a value in a link
+    problem: Callable[[str], str] = lambda _: ""  # a sentence on a wrong value in a link
+    # of a constraint in words of the target language: what is said where the search leaves it out
+    without: str = ""
+
+
+def shorten(text: str) -> str:
+    """Shorten a text that is too long to be quoted."""
+    return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Read words as they were typed; a comma may stand between two."""
+    return tuple(dict.fromkeys(word.rstrip(",") or word for word in text.split()))
+
+
+def _beam_problem(value: str) -> str:
+    if value in map(str, BEAMS):
+        return ""
+    beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
+    return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
+
+
+def _alpha_problem(value: str) -> str:
+    least, most = ALPHAS
+    try:
+        if least <= float(value) <= most:  # which nan is not
+            return ""
+    except ValueError:
+        pass
+    return (
+        f"{quoted(shorten(value))} is not an α of the length penalty: it is a number from "
+        f"{least:g} to {most:g}, and here {decoding.ALPHA:g}."
+    )
+
+
+OPTIONS = (
+    SearchOption(
+        "beam",
+        "beam_size",
+        "beam_size",
+        lambda: st.selectbox(
+            "Beam size",
+            BEAMS,
+            index=BEAMS.index(BEAM_SIZE),
+            key="beam",
+            bind="query-params",
+            help="How many partial translations the search keeps at each step.",
+        ),
+        read=int,
+        problem=_beam_problem,
+    ),
+    SearchOption(
+        "alpha",
+        "alpha",
+        "alpha",
+        lambda: st.slider(
+            "Length penalty α",
+            *ALPHAS,
+            decoding.ALPHA,
+            0.1,
+            key="alpha",
+            bind="query-params",
+            help="A translation is ranked by its log probability / ((5 + subwords) / 6)^α (§6.1): "
+            "the larger α, the longer the translation; 0 is no penalty.",
+        ),
+        read=float,
+        problem=_alpha_problem,
+    ),
+    SearchOption(
+        "prefix",
+        "prefix",
+        "prefix",
+        lambda: text_input("Forced prefix, in pieces", key="prefix"),
+        hidden=True,
+        as_setting=lambda pieces: tuple(pieces.split()),
+        without="without the prefix",
+    ),
+    SearchOption(
+        "forbid",
+        "forbid",
+        "forbidden",
+        lambda: text_field(
+            "Forbidden words",
+            key="forbid",
+            placeholder="e.g. Auto Haus (separate words with spaces)",
+            help="No translation contains these words as they are written; upper case counts. "
+            "A longer word that begins with one is another word.",
+        ),
+        as_setting=words_of,
+        without="with all words allowed",
+    ),
+)
+"""In the order of the fields of `SearchRequest`."""
+
+BEAM, _, PREFIX, _ = (option.name for option in OPTIONS)
+BY_NAME = {option.name: option for option in OPTIONS}
+CONSTRAINTS = [option for option in OPTIONS if option.without]

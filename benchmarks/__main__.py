@@ -31,6 +31,7 @@ from benchmarks import (
     parts,
     pictures,
     readers,
+    rounded,
     source_share,
     training,
     walk,
@@ -54,6 +55,7 @@ MODULES = (
         examples,
         huggingface,
         lesson_layout,
+        rounded,
     ),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -129,19 +129,18 @@ def _measure(browser: Any, folder: Path, address: str, runs: int) -> None:
     for _ in range(runs):
         page.locator("#removal button").first.click()
         removed.append(_until(page, _SINCE, "translation"))
-        page.get_by_role("button", name="Give all heads back").click()
+        page.get_by_role("button", name="Restore the model").click()
         page.wait_for_timeout(300)
     print(f"a head removed: {_spread(removed)} ms; longest task {_longest(page)} ms")
-    shown = "() => Number(document.querySelector('.hl-break-line input').value)"
+    count = "document.querySelector('.hl-break-line span').textContent"
     page.get_by_role("button", name="Break it: remove").click()
     began = time.monotonic()
-    _until(page, f"() => ({shown})() - 1")
+    _until(page, f"() => {count}.startsWith('1 of') - 1")
     at_first = time.monotonic() - began
     page.locator(".hl-break-line input").evaluate(
         "(slider) => { slider.value = 12; slider.dispatchEvent(new Event('input')); }"
     )
-    counted = "() => document.querySelector('.hl-break-count').textContent.startsWith('12') - 1"
-    _until(page, counted)
+    _until(page, f"() => {count}.startsWith('12 of') - 1")
     print(
         f"Break it: first head {at_first:.2f} s, twelve {time.monotonic() - began:.2f} s, "
         f"longest task {_longest(page)} ms; memory {_memory(browser)}"

@@ -20,7 +20,6 @@ from transformer.config import EOS
 from transformer.files.installed import ASSETS
 from viz.lessons import read_lesson
 from viz.lessons.answers import Answers, GivenAnswer, Try, write_answers
-from viz.site.lesson_page import LessonPage
 
 SENTENCE = "The old cat waits in the garden."
 LESSON = "lesson.md"
@@ -125,7 +124,7 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.lessons.__main__._opened", lambda *_: [])
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
-    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda _: LessonPage("", ""))
+    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda *_: "")
     torch.set_num_threads(1)
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  averageRow, columnAt, extended, originOf, paintedOf, planMap,
+  averageRow, columnAt, extended, originOf, paintedOf, planMap, squaresOf, turned,
 } from "../../viz/browser/attention_map/plan.ts";
 import { AttentionMap, mapMarks, mapRaster } from "../../viz/browser/attention_map/view.ts";
 import { leveller } from "../../viz/browser/core/color.ts";
@@ -107,6 +107,14 @@ test("arrow keys stay on the map", () => {
   assert.deepEqual(to(at, "End"), { row: 0, key: 2 });
   assert.deepEqual(to({ row: 1, key: null }, "End"), { row: 1, key: 0 });
   assert.equal(to(at, "Tab"), null);
+});
+
+test("a hand that goes further down than along paints its column, and along again the row", () => {
+  const along = [3, 4].reduce(extended, { row: 3, keys: [2] });
+  const down = turned(along, 6, 3);
+  assert.deepEqual(squaresOf(down), [[3, 2], [4, 2], [5, 2], [6, 2]]);
+  assert.deepEqual(squaresOf(turned(down, 1, 2)), [[1, 2], [2, 2], [3, 2]]);
+  assert.deepEqual(turned(down, 5, 4), along); // as far along as down
 });
 
 test("a stroke leaves out no square between two places, and none counts twice", () => {

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HeadPlace } from "../../viz/browser/core/trace.ts";
+import { Edits } from "../../viz/browser/engine/edits.ts";
 import { EOS } from "../../viz/browser/engine/folder.ts";
 import { Kernel } from "../../viz/browser/engine/kernel.ts";
 import type { Answer, Translate } from "../../viz/browser/engine/messages.ts";
-import { allHeads, ForcedPass, ordering, randomHeads } from "../../viz/browser/engine/order.ts";
+import { allHeads, ForcedPass, Ordering, randomHeads } from "../../viz/browser/engine/order.ts";
 import { chainOf, searching, type SearchResult } from "../../viz/browser/engine/search.ts";
 import { Tokenizer } from "../../viz/browser/engine/tokenizer.ts";
 import { engineOf, TINY, tinyCheckpoint, tokenizerOf } from "./engine_folder.ts";
@@ -22,6 +23,9 @@ function last(steps: Iterable<Answer | null>): any {
   for (const step of steps) answer = step ?? answer;
   return answer;
 }
+
+const edited = (steps: Iterable<Answer | null>): any =>
+  [...steps].find((answer) => answer?.type === "translated");
 
 test("WebAssembly and JavaScript multiply alike, also what is no multiple of four", async () => {
   for (const [inputs, outputs] of [[8, 7], [6, 5]]) {
@@ -69,7 +73,7 @@ test("a removed head changes what is written, and its map stays", async () => {
   const engine = await engineOf(tinyCheckpoint());
   const whole = last(engine.translate(asked())).trace;
   const removed: HeadPlace[] = [["cross", 0, 1], ["encoder_self", 1, 0]];
-  const { trace } = last(engine.translate(asked({ removed })));
+  const { trace } = edited(engine.translate(asked({ removed })));
   assert.notDeepEqual(trace.logProbs, whole.logProbs);
   assert.deepEqual(trace.edited, { removed, rows: [], prefix: 0 });
   const row = trace.kinds[2].weights.slice(0, 5);
@@ -80,7 +84,7 @@ test("a painted row freezes the whole map of its head, and nothing else", async 
   const engine = await engineOf(tinyCheckpoint());
   const whole = last(engine.translate(asked())).trace;
   const place: HeadPlace = ["encoder_self", 1, 1];
-  const { trace } = last(engine.translate(asked({
+  const { trace } = edited(engine.translate(asked({
     removed: [["encoder_self", 0, 0]], rows: [{ place, row: 2, weights: [0, 0, 1] }],
   })));
   const map = (run: any) => run.kinds[0].weights.slice(3 * 25, 4 * 25); // five pieces
@@ -156,15 +160,44 @@ test("an order removes other heads than the random ones beside it", async () => 
   assert.ok([4, 5, 6].some((seed) => String(drawn(seed)) !== String(drawn(3))));
 });
 
+test("an order that another request ended goes on where it was", async () => {
+  const request = { type: "order", turn: 1, text: "abcd", length: 6, seed: 3 } as const;
+  const whole = last((await engineOf(tinyCheckpoint())).order(request));
+  const engine = await engineOf(tinyCheckpoint());
+  let places = 0;
+  for (let visit = 0; visit < 3; visit++) {
+    let answers = 0;
+    for (const answer of engine.order(request)) {
+      if (answer?.type !== "ordered") continue;
+      assert.equal(answer.heads.length + answer.random.length, ++places);
+      if (++answers === 3) break;
+    }
+    last(engine.translate(asked({ removed: [["cross", 0, 1]] })));
+  }
+  assert.deepEqual(last(engine.order(request)), whole);
+});
+
+test("after an edited translation comes log P of the one before, with the same edits", async () => {
+  const engine = await engineOf(tinyCheckpoint());
+  const whole = last(engine.translate(asked()));
+  assert.equal(whole.type, "translated");
+  const removed: HeadPlace[] = [["cross", 0, 1], ["encoder_self", 1, 0]];
+  for (const edits of [{ removed }, { removed, prefix: ["h"] }]) {
+    const answer = last(engine.translate(asked(edits)));
+    const { target, read } = engine as any;
+    const { ids } = read.call(engine, "abc");
+    const written = whole.trace.target.pieces.map((piece: string) => target.idOf(piece));
+    const { logP } = new ForcedPass(engine.model, ids, written, Edits.without(removed));
+    assert.deepEqual(answer, { type: "original", turn: answer.turn, logProb: logP });
+  }
+});
+
 test("each place tries the 16 worst heads of the last round, and every fourth all", async () => {
   const { model } = await engineOf(tinyCheckpoint({ ...TINY, h: 4, d_k: 2, d_v: 2 }));
-  const tries: number[] = [0];
-  for (const step of ordering(model, [4, 5, 6, EOS], [7, 8, EOS], 24)) {
-    if (step) tries.push(0);
-    else tries[tries.length - 1]++;
-  }
+  const ordering = new Ordering(model, [4, 5, 6, EOS], [7, 8, EOS]);
+  const tries = Array.from({ length: 24 }, () => [...ordering.next()].length);
   assert.deepEqual(tries.slice(0, 13), [24, 16, 16, 16, 20, 16, 16, 16, 16, 15, 14, 13, 1]);
-  assert.equal(tries.length, 25);
+  assert.equal(new Set(ordering.places.map(({ place }) => String(place))).size, 24);
 });
 
 test("several heads that are removed at once count as each alone", async () => {
@@ -173,10 +206,12 @@ test("several heads that are removed at once count as each alone", async () => {
   for (const written of [[7, 8, EOS], [...new Array(39).fill(7), EOS]]) {
     const removed: HeadPlace[] = [["cross", 0, 1]];
     const heads = allHeads(model).filter((place) => String(place) !== String(removed[0]));
-    const results = [...new ForcedPass(model, ids, written, removed).without(heads)];
+    const results = [
+      ...new ForcedPass(model, ids, written, Edits.without(removed)).without(heads)];
     assert.deepEqual(new Set(results.map(({ place }) => place)), new Set(heads));
     for (const { place, logP } of results) {
-      const alone = new ForcedPass(model, ids, written, [...removed, place]).logP;
+      const edits = Edits.without([...removed, place]);
+      const alone = new ForcedPass(model, ids, written, edits).logP;
       assert.ok(Math.abs(logP - alone) < 1e-5, `${place}: ${logP} and ${alone}`);
     }
   }

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { decode } from "../../viz/browser/core/wire.ts";
 import type { Answer } from "../../viz/browser/engine/messages.ts";
+import { Edits } from "../../viz/browser/engine/edits.ts";
 import { ForcedPass } from "../../viz/browser/engine/order.ts";
 import { withSingleSpaces, numberWords } from "../../viz/browser/engine/words.ts";
 import { engineOf, readCheckpoint } from "./engine_folder.ts";
@@ -16,10 +17,8 @@ const differing: string[] = [];
 const worst: Record<string, number> = {};
 const milliseconds: number[] = [];
 
-function last(steps: Iterable<Answer | null>): any {
-  let answer: Answer | null = null;
-  for (const step of steps) answer = step ?? answer;
-  return answer;
+function last(steps: Iterable<Answer | null>, type: Answer["type"]): any {
+  return [...steps].filter((answer) => answer?.type === type).at(-1);
 }
 
 function isSame(name: string, here: unknown, there: unknown, note = () => ""): boolean {
@@ -39,7 +38,8 @@ function compare(name: string, here: ArrayLike<number>, there: ArrayLike<number>
 /** The difference of the scores of two translations: tiny where both are as good. */
 function scoreApart(expected: any, ids: number[]): string {
   const score = (written: number[]) => {
-    const { logP } = new ForcedPass(engine.model, expected.source.ids, written, []);
+    const { logP } = new ForcedPass(engine.model, expected.source.ids, written,
+      Edits.without([]));
     return logP / ((5 + written.length) / 6) ** 0.6;
   };
   return `; their scores differ by ${Math.abs(score(expected.target.ids) - score(ids))}`;
@@ -48,7 +48,7 @@ function scoreApart(expected: any, ids: number[]): string {
 for (const expected of cases) {
   const { request, source, target } = expected;
   const started = performance.now();
-  const answer = last(engine.translate({ type: "translate", turn: 1, ...request }));
+  const answer = last(engine.translate({ type: "translate", turn: 1, ...request }), "translated");
   milliseconds.push(performance.now() - started);
   const { trace } = answer;
   const name = `${request.text} ${JSON.stringify([request.removed, request.prefix])}`;
@@ -74,10 +74,17 @@ for (const expected of cases) {
 }
 for (const { text, heads, logProbs, last: written } of orders) {
   const length = heads.length;
-  const answer = last(engine.order({ type: "order", turn: 1, text, length, seed: 1 }));
+  const answer = last(engine.order({ type: "order", turn: 1, text, length, seed: 1 }), "ordered");
   isSame(`${text} order`, answer.heads.map(({ place }: any) => place), heads);
   compare("order", answer.heads.map(({ logProb }: any) => logProb), logProbs);
-  isSame(`${text} without them`, answer.heads[length - 1].text, written);
+  const ask = (removed: unknown[]) => [...engine.translate({
+    type: "translate", turn: 2, text, removed, rows: [], prefix: [],
+  })] as any[];
+  const without = ask(heads);
+  const [whole, { trace }] = [ask([]), without].map((answers) => last(answers, "translated"));
+  isSame(`${text} without them`, trace.target.text, written);
+  const before = whole.trace.logProbs.reduce((sum: number, value: number) => sum + value, 0);
+  compare("order", [last(without, "original").logProb - before], [logProbs[length - 1]]);
 }
 let wordsApart = 0;
 for (const { text, ids, pieces, words } of lines) {

@@ -1,14 +1,17 @@
 // What a live page works out without a browser: changed words, painted rows, its address.
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
-import { readLink } from "../../viz/browser/live/address.ts";
-import { brokenOf } from "../../viz/browser/live/breaking.ts";
-import { evenRow, withRow } from "../../viz/browser/live/editing.ts";
+import { readLink, writeLink } from "../../viz/browser/live/address.ts";
+import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
+import { evenRow, evenRows, withRow } from "../../viz/browser/live/editing.ts";
+import { figuresOf } from "../../viz/browser/live/figures.ts";
 import {
   changedRow, changedWords, compared, likelyLanguage,
 } from "../../viz/browser/live/words.ts";
 import type { HeadPlace, KindTrace, Trace } from "../../viz/browser/core/trace.ts";
+import { viewOf } from "./samples.ts";
 
 const target = {
   text: "Der Hund läuft.", pieces: ["▁Der", "▁Hu", "nd", "▁läuft", ".", "</s>"],
@@ -19,12 +22,12 @@ const trace = {
   logProbs: Float32Array.of(-1, -0.5, -0.5, 0, 0, 0), edited: { removed: [], rows: [], prefix: 0 },
 } satisfies Trace;
 
-test("words that both texts have in one order are the same, and all others new or lost", () => {
-  const parts = compared(["a", "x", "c"], ["a", "b", "c", "d"]);
-  assert.deepEqual(parts.map(({ text, change }) => `${change} ${text}`),
-    ["same a", "lost b", "new x", "same c", "lost d"]);
-  assert.deepEqual(compared([], []), []);
-  assert.deepEqual(compared([], ["a"]).map(({ change }) => change), ["lost"]);
+test("the same words, lost ones and new ones are those of Python's difflib", () => {
+  const cases = JSON.parse(readFileSync(new URL("changed_words.json", import.meta.url), "utf8"));
+  for (const [before, now, parts] of cases) {
+    assert.deepEqual(compared(now, before).map(({ text, change }) => [change, text]), parts);
+  }
+  assert.ok(cases.length > 100);
 });
 
 const after: Trace = {
@@ -46,14 +49,80 @@ test("a row of the player keeps, loses and adds words, and is as long as what is
   assert.deepEqual([counts, plain], [{ lost: 1, new: 1 }, true]);
 });
 
-test("the places of an order stand with their log P and the random heads beside", () => {
-  const place: HeadPlace = ["cross", 1, 0];
-  const heads = [{ place, logProb: -3, text: "Hund." }];
-  const [first] = brokenOf({ heads, random: [] }, trace, [after]).places;
-  assert.deepEqual([first.log_p, first.control, first.written.at(-1)], [-5, null, "</s>"]);
-  const random = [{ place, logProb: -1, text: target.text }];
-  const [{ control }] = brokenOf({ heads, random }, trace, [trace]).places;
-  assert.deepEqual([control?.middle, control?.same], [-3, true]);
+const heads = Array.from({ length: PLACES + 2 }, (_, head): HeadPlace => ["cross", 0, head]);
+
+test("Break it takes the first heads of an order, and leaves what is removed beside them", () => {
+  const [a, b, c, other] = heads;
+  assert.deepEqual(withFirst([a, b, c], [other, c], 2), [other, a, b]);
+  assert.deepEqual(withFirst([a, b, c], [other, a, b], 0), [other]);
+  assert.deepEqual([[a, b], [b], [other, b, a], [a, b, c]].map((removed) =>
+    firstOf([a, b, c], removed)), [2, 0, 2, 3]);
+  assert.equal(firstOf([], [a]), 0);
+});
+
+test("heads leave as they are known, and a head that is given back by a click stays", () => {
+  Object.assign(globalThis, { window: globalThis });
+  const [a, b, other] = heads;
+  const shown = { ...trace, kinds: [{ kind: "cross", layers: 1, heads: 9 } as KindTrace] };
+  const asks: string[] = [];
+  const sentence: any = {
+    asked: null, edits: { removed: [other] }, whole: shown, shown,
+    order: () => asks.push(sentence.asked = "order"),
+    edit: (edits: any) => {
+      sentence.edits = edits;
+      asks.push(sentence.asked = "translate");
+    },
+  };
+  const breaking: Breaking = viewOf(Breaking as any, {
+    sentence, answer: null, wanted: null, removes: 0, plays: false, timer: 0, open: {}, line: {},
+    slider: {}, count: {},
+  });
+  const hear = (...places: HeadPlace[]) => breaking.hear({
+    type: "ordered", turn: 1, heads: places.map((place) => ({ place, logProb: -1 })), done: false,
+    random: [{ place: other, logProb: -2, text: "x" }], tried: [0, 0],
+  });
+  const answered = () => {
+    sentence.asked = null;
+    breaking.follow();
+  };
+  breaking.remove(2);
+  assert.deepEqual(asks, ["order"]);
+  assert.match(breaking.count.textContent as string, /head 1 of 9/);
+  hear(a);
+  assert.deepEqual(sentence.edits.removed, [other, a]);
+  hear(a, b); // it was on its way
+  assert.deepEqual(asks, ["order", "translate"]);
+  answered();
+  assert.deepEqual(sentence.edits.removed, [other, a, b]);
+  answered();
+  assert.deepEqual(asks, ["order", "translate", "translate", "order"]);
+  assert.match(breaking.count.textContent as string, /2 of 9/);
+  assert.equal(breaking.random(), null); // another one is removed, too
+  sentence.edits = { removed: [b] }; // by clicks
+  answered();
+  assert.deepEqual([sentence.edits.removed, breaking.wanted], [[b], 0]);
+  breaking.remove(1);
+  assert.deepEqual(sentence.edits.removed, [a]);
+  assert.equal(breaking.random()?.logProb, -2);
+});
+
+test("log P and words say what edits cost, beside as many random heads", () => {
+  const removed = { ...after, edited: { ...after.edited, removed: heads.slice(0, 2) } };
+  const [[figure, rest], ...others] = figuresOf(trace, removed, -4.3, null);
+  assert.match(figure, /−2\.00 → −4\.30/);
+  assert.match(rest, /2 heads, 10 times less probable; 1 word lost, 1 new/);
+  assert.deepEqual(others, []);
+  assert.match(figuresOf(trace, removed, null, null)[0][0], /−2\.00 → …/);
+  const random = { logProb: -0.5, text: target.text };
+  const [, [drawn, same]] = figuresOf(trace, removed, -4.3, random);
+  assert.match(drawn + same, /−2\.00 → −2\.50: without 2 random heads instead; no word changes/);
+  const painted = { ...removed, edited: { ...removed.edited, rows: [{} as any] } };
+  assert.match(figuresOf(trace, painted, -4.3, random)[0][1], /2 heads and with 1 painted row/);
+  assert.equal(figuresOf(trace, painted, -4.3, random).length, 1); // they are not painted
+  const chosen = { ...after, edited: { ...after.edited, prefix: 2 } };
+  const [line] = figuresOf(trace, chosen, null, null);
+  assert.match(line.join(""), /−2\.00 → −2\.00: .*chose; 1 word/);
+  assert.deepEqual(figuresOf(trace, trace, null, null), []);
 });
 
 test("a painted row is even over what it may see, and the last one of a row counts", () => {
@@ -64,6 +133,13 @@ test("a painted row is even over what it may see, and the last one of a row coun
   const rows = [0, 0, 2].map((row, n) => ({ place, row, weights: [n] }));
   const merged = rows.reduce(withRow, [] as typeof rows);
   assert.deepEqual(merged.map(({ weights }) => weights), [[1], [2]]);
+});
+
+test("squares of several rows are one row each, and each is even over its own", () => {
+  const place: HeadPlace = ["decoder_self", 0, 1];
+  const rows = evenRows(place, [[0, 1], [1, 1], [2, 1], [2, 0]], 3, true); // 0 sees no 1
+  assert.deepEqual(rows.map(({ row, weights }) => [row, weights]),
+    [[1, [0, 1, 0]], [2, [0.5, 0.5, 0]]]);
 });
 
 test("a link is read with the heads that the model has, and a sentence names the others", () => {
@@ -78,6 +154,57 @@ test("a link is read with the heads that the model has, and a sentence names the
   assert.deepEqual([long.text, long.head, long.removed], ["", null, []]);
   assert.match(long.problem, /2,001/);
   assert.equal(readLink("", kinds).problem, "");
+});
+
+test("an address gives back every edit that was written into it, and each act an entry", () => {
+  const kinds = [{ kind: "cross", layers: 2, heads: 9 } as KindTrace];
+  const place: HeadPlace = ["cross", 1, 7];
+  const link = {
+    text: "Hi & bye", from: "en", head: place, removed: heads.slice(0, 3),
+    rows: [{ place, row: 4, weights: [0.5, 0, 0.5] }, { place, row: 0, weights: [1] }],
+    prefix: ["▁A,b", "▁&", "c"],
+  };
+  const entries = ["http://site/?step=3&docs=1"];
+  const location = { get href() {
+    return entries[entries.length - 1];
+  } };
+  const replaceState = (_: unknown, __: string, url: URL) => entries.splice(-1, 1, url.href);
+  const pushState = (_: unknown, __: string, url: URL) => entries.push(url.href);
+  Object.assign(globalThis, { window: { location }, history: { replaceState, pushState } });
+  writeLink({ ...link, removed: [], rows: [], prefix: [] }, true); // the entry of the visit
+  writeLink({ ...link, rows: [], prefix: [] }, false);
+  writeLink({ ...link, rows: [], prefix: [], head: null }, false); // what is open is no act
+  writeLink(link, false);
+  writeLink(link, false);
+  assert.equal(entries.length, 3);
+  const { problem, ...read } = readLink(new URL(entries[2]).search, kinds);
+  assert.deepEqual(read, link);
+  assert.equal(problem, "");
+  assert.ok(entries[2].includes("docs=1") && entries[2].includes("step=3"));
+  writeLink({ ...link, text: "x" }, true);
+  assert.ok(entries.length === 3 && !entries[2].includes("step=3"));
+});
+
+test("rows of a link that cannot be are left out, and the rest stays", () => {
+  const kinds = [{ kind: "cross", layers: 2, heads: 3 } as KindTrace];
+  const bad = ["cross-1-1-1-0", "cross-1-1-0-1", "cross-3-1-1-1", "cross-1-1-1-",
+    "cross-1-1-1-9999", "cross-1-1", "../x"];
+  for (const name of bad) {
+    const link = readLink(`?removed=cross-1-2&rows=${name},cross-2-3-1-2`, kinds);
+    assert.deepEqual(link.rows, [{ place: ["cross", 1, 2], row: 0, weights: [0, 1] }], name);
+    assert.deepEqual(link.removed, [["cross", 0, 1]]);
+    assert.match(link.problem, /left out/);
+  }
+});
+
+test("no script looks behind in a text: Safari before 16.4 would not read it", () => {
+  const root = new URL("../../viz/browser/", import.meta.url);
+  const files = readdirSync(root, { recursive: true }).map(String)
+    .filter((name) => name.endsWith(".ts"));
+  assert.ok(files.length > 50);
+  for (const name of files) {
+    assert.doesNotMatch(readFileSync(new URL(name, root), "utf8"), /\(\?<[=!]/, name);
+  }
 });
 
 test("the language of a text is told where common words of one alone are in it", () => {

@@ -10,7 +10,7 @@ import { TYPES, unzip } from "./core/wire.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
-import type { Trace } from "./core/trace.ts";
+import type { Row, Trace } from "./core/trace.ts";
 import type { MapAxes, Worded } from "./core/labels.ts";
 import type { Look, MapData } from "./attention_map/plan.ts";
 
@@ -51,6 +51,7 @@ export interface ExplorerData { // the message of `_message` in viz/draw/explore
   pairs: PairPart[]; // the parts of a pair of texts; none of one text
   kinds: Record<string, KindData>;
   weights: HeadWeights;
+  painted?: Row[]; // of any head
   later?: (draw: () => void) => void; // the open head in a task after that of all heads
 }
 
@@ -367,10 +368,14 @@ export class Explorer extends View<ExplorerData> {
       .join(" · ");
     const before = this.views;
     const crossed = new Set(this.data.grid.crossed?.map(String));
+    const painted = this.data.painted?.flatMap(({ place, row }) =>
+      (String(place) === String([kind, ...stacked[0] ?? []]) ? [row] : []));
     const unused = stacked.map((place) => crossed.has(String([kind, ...place ?? []])));
     this.views = [
       mount<MapData, AttentionMap>(this.map, AttentionMap,
-        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0] },
+        {
+          ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0], painted,
+        },
         this.options), // what is painted
       ...this.drawCompared(),
     ];

@@ -48,21 +48,26 @@ export async function runLesson(
   };
   cards.forEach((card, number) => {
     const part = (name: string) => card.querySelector(name) as HTMLElement;
+    /** Say how an answer is taken, in sight on a low screen, too. */
+    const say = (verdict: string) => {
+      part(".verdict").textContent = filled(texts[verdict], { answer: keys[number].answer });
+      for (const name of [".score", ".verdict"]) part(name).scrollIntoView({ block: "nearest" });
+    };
     const tell = (verdict: string) => {
       const { answer } = keys[number];
-      part(".verdict").textContent = filled(texts[verdict], { answer });
       part(".hint").hidden = verdict !== "wrong";
       part(".reveal").hidden = verdict === "wrong";
       for (const place of card.querySelectorAll("[data-answer]")) place.textContent = answer;
       const count = keys.filter((key) => key.answer).length;
       part(".score").textContent = filled(texts.score, { right: solved.size, count });
+      say(verdict);
     };
     card.querySelector("form")?.addEventListener("submit", (event) => {
       event.preventDefault();
       const given = String(new FormData(event.target as HTMLFormElement).get("answer") ?? "");
       const asked = missing(given, keys[number]);
       if (asked) {
-        part(".verdict").textContent = texts[asked];
+        say(asked);
         return;
       }
       const right = isRight(given, keys[number]);

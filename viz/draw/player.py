@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from viz.draw import head_grid
+from viz.draw.changed_words import word_changes
 from viz.draw.labels import browser_tokens
 from viz.draw.trace_message import WINDOW, SearchStep, trace_fields, window
 from viz.draw.wire import encode, encode_value, is_index
@@ -241,7 +241,7 @@ def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dic
     old, new = word_texts(before), word_texts(after)
     pieces = list(by_word.values())
     row: list[dict[str, Any]] = [{"piece": 0, "new": False}]
-    for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
+    for change, first, last, start, end in word_changes(old, new):
         is_new = change != "equal"
         row += [{"text": text} for text in old[first:last] if is_new]
         row += [{"piece": n, "new": is_new} for word in pieces[start:end] for n in word]
@@ -267,8 +267,8 @@ def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> Change
         [word for word in word_texts(pieces) if any(map(str.isalnum, word))]
         for pieces in (before, after)
     )
-    blocks = SequenceMatcher(None, old, new, False).get_matching_blocks()
-    same = sum(block.size for block in blocks)
+    changes = word_changes(old, new)
+    same = sum(last - first for change, first, last, *_ in changes if change == "equal")
     lost, added = len(old) - same, len(new) - same
     return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
 

@@ -15,9 +15,10 @@ from transformer.cli.arguments import Parser
 from transformer.cli.standard_input import Progress
 from transformer.errors import writing
 from transformer.files.atomic import require_room
-from transformer.files.installed import BUNDLED, REVERSE, checkpoint_folder
+from transformer.files.installed import ASSETS, BUNDLED, REVERSE, checkpoint_folder
 from transformer.text.languages import Side, code_of_name
 from viz.draw.formatting import counted
+from viz.lessons.reading import read_lesson
 from viz.report import anchor, script
 from viz.site.folder import require_own, write_site
 from viz.site.lesson_page import lesson_page
@@ -34,6 +35,7 @@ from viz.site.model_folder import loaded_bytes, model_files
 from viz.site.sentences import MAX_LINES, Line, bundled_sentences, read_sentences
 from viz.site.serve import serve
 
+LESSON = ASSETS / "lessons" / "attention.en.md"
 PORT = 8600
 
 
@@ -59,9 +61,10 @@ def _run(options: Namespace) -> int:
         size, rounded = loaded_bytes(model)
         directions.append(Direction(translator, name, size, own, rounded))
     files |= {ENGINE: script("engine").encode(), WORKER: script("service_worker").encode()}
-    lesson = lesson_page(None if options.checkpoint else directions[0])
+    lesson = read_lesson(LESSON)
+    page = lesson_page(lesson, None if options.checkpoint else directions[0])
     index = live_page(directions, stored, lesson.title, options.docs)
-    files |= {LESSON_PAGE: lesson.html.encode(), "index.html": index.encode()}
+    files |= {LESSON_PAGE: page.encode(), "index.html": index.encode()}
     write_site(options.out, files)
     print(
         f"{options.out / 'index.html'}: {counted(len(stored), 'stored sentence')}, "

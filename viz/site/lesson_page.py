@@ -1,42 +1,31 @@
 """A lesson of the bundled model as a page, whose answers the browser checks."""
 
 from html import escape
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
 from transformer import Translator
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.removal_text import parse_removals
-from transformer.files.installed import ASSETS
 from viz.draw import wire
 from viz.lessons import grading
-from viz.lessons.reading import read_lesson
+from viz.lessons.lesson import Lesson
 from viz.lessons.texts import TEXTS
 from viz.report import saved_page
 from viz.sentence_parts import removal_text
 from viz.site.live_page import Direction, field_html, live_data, store_sentence
 from viz.site.sentences import Line
 
-LESSON = ASSETS / "lessons" / "attention.en.md"
-
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
-class LessonPage(NamedTuple):
-    """The page of a lesson, with its title."""
-
-    title: str
-    html: str
-
-
-def lesson_page(direction: Direction | None) -> LessonPage:
-    """Compute the answers of the lesson and make its page.
+def lesson_page(lesson: Lesson, direction: Direction | None) -> str:
+    """Compute the answers of a lesson and make its page.
 
     With a direction, the page has the model, and its pictures follow a sentence that is typed; the
     answers stay those of the lesson's sentence. Cards without a sentence are left out.
     """
-    lesson, translator = read_lesson(LESSON), Translator.load()
+    translator = Translator.load()
     key = [entry for entry in grading.answer_key(lesson, translator) if entry.sentence]
     stored = store_sentence(0, translator, Line(1, lesson.sentence, ""))
     texts = TEXTS[lesson.language]
@@ -53,7 +42,7 @@ def lesson_page(direction: Direction | None) -> LessonPage:
 {cards}</main>"""
     answers = wire.packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
     shown = direction or Direction(translator, "", 0, [])
-    html = saved_page(
+    return saved_page(
         "live",
         f"{lesson.title} · Headlight",
         "auto",
@@ -66,7 +55,6 @@ def lesson_page(direction: Direction | None) -> LessonPage:
         description=f"A lesson on attention, with questions. {lesson.goal}",
         is_live=True,
     )
-    return LessonPage(lesson.title, html)
 
 
 def _answer(entry: grading.KeyEntry) -> dict[str, object]:

@@ -15,6 +15,7 @@ from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
 from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
 from viz.report import anchor, saved_page
+from viz.site.model_folder import BLEU
 from viz.site.sentences import Line
 
 LESSON_PAGE = "lesson-attention.html"
@@ -117,10 +118,13 @@ def field_html(translator: Translator, text: str) -> str:
 <select id="examples" aria-label="Examples"><option value="">Examples</option></select>
 <input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
 value="{escape(text)}"></form>
+</section>
+<section id="now" aria-label="The translation">
 <div id="translation" class="translation" dir="auto"></div>
-<div id="notes"><p id="warning" role="status"></p>
+<p id="figures" role="status"></p></section>
+<div id="notes"><p id="breaking" hidden></p><p id="warning" role="status"></p>
 <p id="state"><span role="status"></span><progress max="1" hidden aria-label="The model"></progress>
-</p></div></section>"""
+</p></div>"""
 
 
 def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence]) -> str:
@@ -133,6 +137,7 @@ def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence])
                 "base": direction.folder,
                 "bytes": direction.size,
                 "rounded": direction.rounded,
+                "bleu": BLEU.get(direction.translator.checksum),
                 "about": _about(direction.translator),
                 "examples": [{"text": line.text, "about": line.about} for line in direction.lines],
             }

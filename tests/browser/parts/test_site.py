@@ -14,6 +14,8 @@ from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
+from viz.draw.labels import SCREEN_NAMES
+from viz.lessons.reading import read_lesson
 from viz.site import __main__
 from viz.site.lesson_page import lesson_page
 from viz.site.live_page import LESSON_PAGE
@@ -40,7 +42,7 @@ def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     command = ["--out", str(folder / "out"), "--stored", str(lines), "--int8"]
     assert __main__.main([*command, "--checkpoint", str(trained_folder)]) == 2  # line 4 is too long
     # answers of the bundled model, and no model in the page
-    lesson = lesson_page(None).html
+    lesson = lesson_page(read_lesson(__main__.LESSON), None)
     (folder / "out" / LESSON_PAGE).write_text(lesson, "utf-8")
     return folder / "out"
 
@@ -166,32 +168,53 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
     live(visit)
     until(visit, lambda: translation(visit), without.translation.text)
     assert visit.locator("#text").input_value() == text
-    visit.get_by_role("button", name="Give all heads back").press("Enter")
+    visit.go_back()  # before the removal
     until(visit, lambda: translation(visit), whole.text)
-    # the first head of the order is that of Python
+    visit.go_forward()
+    until(visit, lambda: translation(visit), without.translation.text)
+    visit.get_by_role("button", name="Restore the model").press("Enter")
+    until(visit, lambda: translation(visit), whole.text)
+    # Break it takes the heads as a click does: all pictures follow, and log P is Python's
     visit.get_by_role("button", name="Break it").press("Enter")
-    (first,) = removal_order(translator.model, translator.trace_of(whole), length=1)
-    name = f"L{first.layer + 1} H{first.head + 1}"
-    control = visit.locator(".hl-break-control")
-    until(visit, lambda: name in control.inner_text(), True)
-    visit.get_by_role("button", name="Restore").press("Enter")
-    # a word is replaced by its first alternative
+    trace = translator.trace_of(whole)
+    (first,) = removal_order(translator.model, trace, length=1)
+    until(visit, lambda: "1 of 12" in visit.locator("#breaking").inner_text(), True)
+    lost = effect(translator, trace, [Removal(*first)])
+    before, after = (
+        f"{some.log_probs.sum():.2f}".replace("-", "−") for some in (lost.before, lost.after)
+    )
+    says(visit, "#figures", f"log P {before} → {after}")
+    until(visit, lambda: translation(visit), lost.translation.text)
+    visit.get_by_label("Click a small map").check()
+    name = f"layer {first.layer + 1}, head {first.head + 1}"
+    broken = visit.get_by_role("gridcell", name=f"{SCREEN_NAMES[first.kind]}, {name}")
+    until(visit, lambda: "switched off" in broken.get_attribute("aria-label"), True)
+    broken.press("Enter")  # a click gives it back
+    until(visit, lambda: translation(visit), whole.text)
+    assert "0 of 12" in visit.locator("#breaking").inner_text()
+    # a word is replaced by its first alternative: opened by the mouse, chosen by keys
     word = visit.locator("#translation button").nth(1)
-    word.press("Enter")
+    word.click()
     card = visit.locator(".hl-card [role=option]").first
     label = card.locator(".hl-card-name").inner_text().strip("\u2068\u2069·")
+    word.press("ArrowDown")
     word.press("Enter")
     until(visit, lambda: translation(visit) != whole.text, True)
     assert label in translation(visit)
-    # a painted row of a head counts
+    # squares that are painted down a column count in each row, and are named in the address
     visit.locator("#text").fill(f"{text} ")
     until(visit, lambda: translation(visit), whole.text)
     visit.get_by_label("Edit the attention").check()
     square = visit.locator(".hl-explorer-open .hl-scroll canvas").first
     square.scroll_into_view_if_needed()
     size = square.bounding_box()
-    visit.mouse.click(size["x"] + size["width"] / 2, size["y"] + size["height"] * 0.6)
-    until(visit, visit.get_by_role("button", name="Undo all edits").is_visible, True)
+    x, y = size["x"] + size["width"] / 2, size["y"] + size["height"] * 0.6
+    visit.mouse.move(x, y)
+    visit.mouse.down()
+    visit.mouse.move(x, y + size["height"] * 0.3, steps=3)
+    visit.mouse.up()
+    until(visit, lambda: visit.locator(".painted button").count() > 1, True)
+    until(visit, lambda: "rows=" in visit.url, True)
     assert visit.messages == []
     assert all(address.startswith(served) for address in visit.asked)
 
@@ -199,12 +222,16 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
 def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served, visit):
     live(visit, f"{served}?head=cross-9-9&removed=cross-1-77")
     says(visit, "#warning", "cross-9-9")
+    # a beginning and a row that this sentence has not: what is left of the link counts
+    live(visit, f"{served}?text=A+dog&begins=%F0%9F%90%B4&rows=cross-1-1-99-1&removed=cross-1-1")
+    says(visit, "#warning", "left out")
+    until(visit, lambda: "removed=cross-1-1" in visit.url and "rows" not in visit.url, True)
+    assert translation(visit)
     canvases = visit.locator(":is(#watch, #explorer) canvas:visible")
     pictures = canvases.count()
     for text, words in {
         "x" * 2001: "2,001",
         "": "empty",
-        "Der Hund ist nicht hier": "German",
         "\ud800": "broken",
     }.items():
         visit.locator("#text").evaluate(
@@ -212,6 +239,12 @@ def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served,
             text,
         )
         says(visit, "#warning", words)
+        says(visit, "#warning", "pictures still show “A dog”")
+        assert visit.locator("body.stale").count() == 1
+        assert translation(visit) == ""
+    visit.locator("#text").fill("Der Hund ist nicht hier")
+    says(visit, "#warning", "German")
+    until(visit, lambda: visit.locator("body.stale").count(), 0)
     assert canvases.count() == pictures > 3
     assert visit.messages == []
 

@@ -14,6 +14,7 @@ import type { Measure } from "../core/theme.ts";
 export interface Look extends Scaling {
   tall?: boolean; // the strip of bars is as high as that of a difference
   paints?: boolean; // pressed squares are sent to the page
+  paintsDown?: boolean; // those down a column, too
   unused?: boolean; // the head is switched off: its weights are veiled
 }
 
@@ -25,6 +26,7 @@ export const PLAIN: Look = {
 export interface MapData extends Worded, Look { // of `encode_map` there
   title: string;
   note: string;
+  painted?: number[]; // rows
   pinned?: number | null; // row of the address, -1 for none; null where it has no part
   weights: Float32Array; // `[query, key]`
   palette: Palette;
@@ -41,7 +43,7 @@ export function averageRow({ weights, queries, keys }: MapData) {
   return sums.map((sum) => sum / queries.length);
 }
 
-export interface Stroke { row: number; keys: number[] }
+export interface Stroke { row: number; keys: number[]; rows?: number[] } // down its first key
 
 /** Extend a stroke to a column: nothing between there and the last one is left out. */
 export function extended({ row, keys }: Stroke, key: number): Stroke {
@@ -51,10 +53,23 @@ export function extended({ row, keys }: Stroke, key: number): Stroke {
   return { row, keys: [...new Set([...keys, ...added])] };
 }
 
+/** Turn a stroke down its column where a hand goes further down than along its row. */
+export function turned(stroke: Stroke, row: number, key: number): Stroke {
+  const { row: first, keys: [start, ...others] } = stroke;
+  if (Math.abs(row - first) <= Math.abs(key - start)) return { row: first, keys: stroke.keys };
+  const count = Math.abs(row - first) + 1;
+  const rows = Array.from({ length: count }, (_, n) => Math.min(first, row) + n);
+  return { row: first, keys: [start, ...others], rows };
+}
+
+/** List the squares of a stroke. */
+export const squaresOf = ({ row, keys, rows }: Stroke) =>
+  (rows ? rows.map((other) => [other, keys[0]]) : keys.map((key) => [row, key]));
+
 export const pinOf = ({ queries, keys }: MapData, row: number) => ({ queries, keys, pinned: row });
 
 export const paintedOf = ({ title, queries, keys }: MapData, stroke: Stroke) =>
-  ({ title, queries, keys, squares: stroke.keys.map((key) => [stroke.row, key]) });
+  ({ title, queries, keys, squares: squaresOf(stroke) });
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { low: 48, tall: 76 };
@@ -129,6 +144,14 @@ export function originOf(plan: MapPlan, visible: Place) {
 }
 
 export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
+
+export function rowAt(
+  { queries }: { queries: string[] }, plan: MapPlan, y: number, visible: Place,
+) {
+  const inSight = within(y, plan.top, visible.height - 1);
+  return within(Math.floor((inSight - originOf(plan, visible).y) / plan.square), 0,
+    queries.length - 1);
+}
 
 export function columnAt({ keys }: { keys: string[] }, plan: MapPlan, x: number, visible: Place) {
   const origin = originOf(plan, visible);

@@ -16,7 +16,7 @@ import { SharedChoice } from "../core/store.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
 import {
   AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapData, type MapPlan, originOf,
-  paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
+  paintedOf, pinOf, planMap, rowAt, rowOf, squaresOf, staying, type Stroke, turned,
 } from "./plan.ts";
 
 type MapScene = Scene<MapData, MapPlan, Square>
@@ -135,10 +135,15 @@ function pointed(scene: MapScene): Mark[] {
       ...frame,
     }));
   }
-  for (const key of stroke?.keys ?? []) {
+  for (const row of data.painted ?? []) {
     marks.push(rect({
-      x: x + key * wide + 1, y: y + (stroke?.row ?? 0) * square + 1, width: wide - 2,
-      height: square - 2, stroke: ink, line: 2,
+      x: x - 1, y: y + row * square, width: right - x + 2, height: square, stroke: ink, line: 2,
+    }));
+  }
+  for (const [row, key] of stroke ? squaresOf(stroke) : []) {
+    marks.push(rect({
+      x: x + key * wide + 1, y: y + row * square + 1, width: wide - 2, height: square - 2,
+      stroke: ink, line: 2,
     }));
   }
   if (at?.key == null) return marks;
@@ -259,11 +264,15 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     this.draw();
   }
 
-  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it. */
+  /** Extend the stroke. A hand that leaves the row paints it, unless it goes down a column. */
   extendStroke(event: PointerEvent) {
     if (!this.stroke) return;
-    const [x] = pointIn(event, this.canvas);
-    this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
+    const { data, plan } = this;
+    const [x, y] = pointIn(event, this.canvas);
+    const visible = this.visible();
+    const key = columnAt(data, plan, x, visible);
+    this.stroke = extended(this.stroke, key);
+    if (data.paintsDown) this.stroke = turned(this.stroke, rowAt(data, plan, y, visible), key);
     this.draw();
   }
 

@@ -228,7 +228,7 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
 
   sheet() {
     // a long note is broken between its sentences
-    return { note: "", legend: this.data.note.split(/(?<=\.) /) };
+    return { note: "", legend: this.data.note.replaceAll(". ", ".\n").split("\n") };
   }
 
   hit(x: number, y: number) {

@@ -117,6 +117,7 @@ export function framed(scroll: HTMLElement, ...notes: HTMLElement[]) {
   const update = () => {
     const { scrollWidth, clientWidth, scrollLeft, scrollHeight, clientHeight, scrollTop } = scroll;
     frame.classList.toggle("hl-more-right", scrollWidth - clientWidth - scrollLeft > 1);
+    frame.classList.toggle("hl-more-left", scrollLeft > 1);
     frame.classList.toggle("hl-more-below", scrollHeight - clientHeight - scrollTop > 1);
     frame.style.setProperty("--hl-bar-right", `${scroll.offsetWidth - clientWidth}px`);
     frame.style.setProperty("--hl-bar-below", `${scroll.offsetHeight - clientHeight}px`);

@@ -24,9 +24,17 @@ export class Edits {
 
   add([kind, layer, head]: HeadPlace, edit: Edit) {
     const name = `${kind} ${layer}`;
-    const heads = this.layers.get(name) ?? [];
+    const heads = [...this.layers.get(name) ?? []];
     heads[head] = { ...heads[head], ...edit };
     this.layers.set(name, heads);
+  }
+
+  /** Make a copy without one more head. */
+  without(place: HeadPlace): Edits {
+    const edits = new Edits();
+    edits.layers = new Map(this.layers);
+    edits.add(place, { removed: true });
+    return edits;
   }
 
   at(kind: Kind, layer: number): Edit[] | undefined {

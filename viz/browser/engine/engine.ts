@@ -6,26 +6,32 @@ import { Edits, paint } from "./edits.ts";
 import { EngineError, EOS } from "./folder.ts";
 import type { Answer, Order, Ordered, Translate } from "./messages.ts";
 import type { Model } from "./model.ts";
-import { allHeads, ForcedPass, ordering, randomHeads } from "./order.ts";
-import { chainOf, searching, type SearchResult } from "./search.ts";
+import { allHeads, ForcedPass, Ordering, randomHeads } from "./order.ts";
+import { chainOf, type Prefix, searching, type SearchResult } from "./search.ts";
 import type { Token, Tokenizer } from "./tokenizer.ts";
 import { traceOf } from "./trace.ts";
 import { withSingleSpaces } from "./words.ts";
 
 const LETTERS_OF_A_PIECE = 64; // at most; a longer text is refused before it is cut into pieces
 const PROBABLE = 0.5; // of a word
+const TOLD = 24; // heads that are tried until the page hears of it
 const KEPT_PIECES = 400; // of a sentence and its translation whose search stays, to paint its maps
 
 /** null where other messages may come in. */
 export type Steps<Result = void> = Generator<Answer | null, Result>;
 
 interface Read { source: Token[]; ids: number[] }
+/** The heads that a sentence needs most, as far as they are found. */
+interface Broken {
+  key: string; written: number[]; logP: number; ordering: Ordering; random: Ordered["random"];
+}
 
 export class Engine {
   model: Model;
   private source: Tokenizer;
   private target: Tokenizer;
-  private whole: { key: string; result: SearchResult } | null = null; // the last one without edits
+  private whole: { key: string; result: SearchResult }[] = []; // the last two without edits
+  private broken: Broken | null = null; // the last order
 
   constructor(model: Model, tokenizers: Tokenizer[]) {
     this.model = model;
@@ -58,6 +64,11 @@ export class Engine {
     const edited = { removed, rows, prefix: forced.length };
     const trace = traceOf(this.model, text, read.source, this.target, result, edited);
     yield { type: "translated", turn, trace, unsure: isUnsure(trace) };
+    if (!isEdited) return;
+    const written = yield* this.written(read);
+    yield null;
+    const { logP } = new ForcedPass(this.model, read.ids, written, edits);
+    yield { type: "original", turn, logProb: logP };
   }
 
   *order({ turn, text, length, seed }: Order): Steps {
@@ -66,31 +77,28 @@ export class Engine {
       yield { type: "nothing", turn };
       return;
     }
-    const written = chainOf((yield* this.wholeOf(read, [])).best).map(({ piece }) => piece);
-    const { logP } = new ForcedPass(this.model, read.ids, written, []);
-    const answer: Ordered = {
-      type: "ordered", turn, heads: [], random: [], trace: null, done: false,
-    };
-    const places = (list: Ordered["heads"]) => list.map(({ place }) => place);
-    for (const step of ordering(this.model, read.ids, written, length)) {
-      yield null;
-      if (!step) continue;
-      const removed = [...places(answer.heads), step.place];
-      const result = yield* this.search(read, [], Edits.without(removed));
-      const edited = { removed, rows: [], prefix: 0 };
-      const trace = traceOf(this.model, text, read.source, this.target, result, edited);
-      const head = { place: step.place, logProb: step.logP - logP, text: trace.target.text };
-      answer.heads = [...answer.heads, head];
-      yield { ...answer, trace };
+    const most = Math.min(length, allHeads(this.model).length);
+    const { written, logP, ordering, random } = yield* this.brokenOf(read, [most, seed]);
+    const answer = (tried: Ordered["tried"] = [0, 0]): Ordered => ({
+      type: "ordered", turn, tried, random: [...random],
+      heads: ordering.places.map(({ place, logP: now }) => ({ place, logProb: now - logP })),
+      done: random.length >= most,
+    });
+    while (ordering.places.length < most) {
+      for (const tried of ordering.next()) yield tried[0] % TOLD ? null : answer(tried);
+      yield answer();
     }
-    for (const place of randomHeads(this.model, places(answer.heads), seed)) {
-      const removed = [...places(answer.random), place];
-      const pass = new ForcedPass(this.model, read.ids, written, removed);
-      const logProb = pass.logP - logP;
-      const now = yield* this.textWithout(read, removed);
-      answer.random = [...answer.random, { place, logProb, text: now }];
-      yield { ...answer, done: answer.random.length === answer.heads.length };
+    const drawn = randomHeads(this.model, ordering.places.map(({ place }) => place), seed);
+    while (random.length < most) {
+      const edits = Edits.without(drawn.slice(0, random.length + 1));
+      const { best } = yield* this.search(read, [], edits);
+      const pass = new ForcedPass(this.model, read.ids, written, edits);
+      random.push({
+        place: drawn[random.length], logProb: pass.logP - logP, text: this.textOf(best),
+      });
+      if (random.length < most) yield answer();
     }
+    yield answer();
   }
 
   /** Cut a text into pieces, `</s>` last; null where there is nothing to read. */
@@ -144,18 +152,35 @@ export class Engine {
     }
   }
 
-  /** Search without edits, or take what the last such search gave. */
+  /** Search without edits, or take what one of the last such searches gave. */
   private *wholeOf(read: Read, forced: number[]): Steps<SearchResult> {
     const key = JSON.stringify([read.source.map(({ text }) => text), forced]);
-    if (this.whole?.key === key) return this.whole.result;
+    const known = this.whole.find((other) => other.key === key);
+    if (known) return known.result;
     const result = yield* this.search(read, forced);
     const isShort = read.ids.length + result.best.length <= KEPT_PIECES;
-    this.whole = isShort ? { key, result } : null;
+    this.whole = isShort ? [{ key, result }, ...this.whole.slice(0, 1)] : [];
     return result;
   }
 
-  private *textWithout(read: Read, removed: HeadPlace[]): Steps<string> {
-    const { best } = yield* this.search(read, [], Edits.without(removed));
+  /** What the whole model writes of a sentence, as pieces. */
+  private *written(read: Read): Steps<number[]> {
+    return chainOf((yield* this.wholeOf(read, [])).best).map(({ piece }) => piece);
+  }
+
+  /** Begin the order of a sentence's heads, or take it as far as it came. */
+  private *brokenOf(read: Read, choices: number[]): Steps<Broken> {
+    const key = JSON.stringify([read.source.map(({ text }) => text), choices]);
+    if (this.broken?.key !== key) {
+      const written = yield* this.written(read);
+      const { logP } = new ForcedPass(this.model, read.ids, written, Edits.without([]));
+      const ordering = new Ordering(this.model, read.ids, written);
+      this.broken = { key, written, logP, ordering, random: [] };
+    }
+    return this.broken;
+  }
+
+  private textOf(best: Prefix): string {
     return this.target.decode(chainOf(best).map(({ piece }) => piece));
   }
 }

@@ -20,7 +20,8 @@ export interface Translate {
   prefix: string[]; // raw pieces with which the translation begins
 }
 
-/** Which heads this sentence needs most: all removed one by one, then the order of removal. */
+/** Which heads this sentence needs most: all removed one by one, then the order of removal. Once
+ * more, it goes on from where another request ended it. */
 export interface Order {
   type: "order";
   turn: number;
@@ -43,6 +44,9 @@ export interface Translated {
   unsure: boolean; // whether less than half the words are probable
 }
 
+/** After an edited translation: log P of that of the whole model, with the same edits. */
+export interface Original { type: "original"; turn: number; logProb: number }
+
 export interface Nothing { type: "nothing"; turn: number } // the text is empty
 
 /** Heads without which the model writes its translation least well, in the order of removal, with
@@ -50,10 +54,11 @@ export interface Nothing { type: "nothing"; turn: number } // the text is empty
 export interface Ordered {
   type: "ordered";
   turn: number;
-  heads: { place: HeadPlace; logProb: number; text: string }[];
+  heads: { place: HeadPlace; logProb: number }[];
   random: { place: HeadPlace; logProb: number; text: string }[];
-  trace: Trace | null; // what the model writes without all `heads`, where one of them is new
+  tried: [count: number, most: number]; // heads, for the next place
   done: boolean; // else more places follow
 }
 
-export type Answer = Progress | Live | Failed | Translated | Nothing | Ordered;
+export type Answer =
+  Progress | Live | Failed | Translated | Original | Nothing | Ordered;

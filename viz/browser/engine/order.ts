@@ -21,30 +21,40 @@ export function allHeads({ encoder, decoder }: Model): HeadPlace[] {
   return [...heads("encoder_self", encoder), ...ofDecoder, ...heads("cross", decoder)];
 }
 
-/** Find the order of removal; between two heads it yields null, so that it can be left.
- * @param written pieces of the translation, whose log P counts */
-export function* ordering(
-  model: Model, ids: number[], written: number[], length: number,
-): Generator<Removal | null, void> {
-  const heads = allHeads(model);
-  const removed: HeadPlace[] = [];
-  let others: HeadPlace[] = []; // by the last full round, the worst first
-  for (let n = 0; n < Math.min(length, heads.length); n++) {
+/** The order of removal, place by place. */
+export class Ordering {
+  places: Removal[] = [];
+  private others: HeadPlace[] = []; // by the last full round, the worst first
+  private heads: HeadPlace[];
+  declare private model: Model;
+  declare private ids: number[];
+  declare private written: number[];
+
+  /** @param written pieces of the translation, whose log P counts */
+  constructor(model: Model, ids: number[], written: number[]) {
+    Object.assign(this, { model, ids, written });
+    this.heads = allHeads(model);
+  }
+
+  /** Find the next place; it yields how many of its heads are tried, and can be left then and
+   * begun again. */
+  *next(): Generator<[tried: number, most: number], void> {
+    const { heads, others, places: { length: n } } = this;
+    const removed = this.places.map(({ place }) => place);
     const isRound = n % ROUND === 0;
     const left = n < GREEDY ? (isRound ? heads : others.slice(0, CANDIDATES)) : others.slice(0, 1);
     const tried = heads.filter((head) => left.includes(head) && !removed.includes(head));
-    const pass = new ForcedPass(model, ids, written, removed);
+    const pass = new ForcedPass(this.model, this.ids, this.written, Edits.without(removed));
     const results: Removal[] = [];
     for (const result of pass.without(tried)) {
       results.push(result);
-      yield null;
+      yield [results.length, tried.length];
     }
     results.sort((a, b) => a.logP - b.logP);
     const [first] = results;
-    if (isRound && n < GREEDY) others = results.map(({ place }) => place);
-    others = others.filter((place) => place !== first.place);
-    removed.push(first.place);
-    yield first;
+    const ranked = isRound && n < GREEDY ? results.map(({ place }) => place) : others;
+    this.others = ranked.filter((place) => place !== first.place);
+    this.places.push(first);
   }
 }
 
@@ -59,20 +69,19 @@ export function randomHeads(model: Model, order: HeadPlace[], seed: number): Hea
   return order.map(([kind]) => drawn.splice(drawn.findIndex(([other]) => other === kind), 1)[0]);
 }
 
-/** A translation under teacher forcing without some heads, and without one more of them. */
+/** A translation under teacher forcing with some edits, and without one head more. */
 export class ForcedPass {
   logP: number;
   declare private model: Model;
   declare private ids: number[];
   declare private written: number[];
-  declare private removed: HeadPlace[];
+  declare private edits: Edits;
   private encoded: Encoded;
   private others: Encoded[]; // of the sentence, each with another head removed
   private inputs = { encoder: [] as Float32Array[], decoder: [] as Float32Array[] };
 
-  constructor(model: Model, ids: number[], written: number[], removed: HeadPlace[]) {
-    Object.assign(this, { model, ids, written, removed });
-    const edits = Edits.without(removed);
+  constructor(model: Model, ids: number[], written: number[], edits: Edits) {
+    Object.assign(this, { model, ids, written, edits });
     const count = Math.max(1, Math.floor(ROWS / written.length));
     const rows = count * written.length;
     [this.encoded, ...this.others] = model.begin(ids.length, rows, rows, 1 + count);
@@ -84,7 +93,7 @@ export class ForcedPass {
   /** Compute log P without each of these heads too, several at once where the same layers of the
    * decoder, and what they read, are those without it. */
   *without(places: HeadPlace[]): Generator<Removal, void> {
-    const { model, ids, removed, inputs, others: { length: most } } = this;
+    const { model, ids, inputs, others: { length: most } } = this;
     const groups = new Map<number, HeadPlace[]>(); // by the first layer that changes
     for (const place of places) {
       const first = place[0] === "encoder_self" ? -1 : place[1];
@@ -94,7 +103,7 @@ export class ForcedPass {
       while (group.length) {
         const heads = group.splice(0, most);
         const rows = heads.flatMap((place, n) => {
-          const edits = Edits.without([...removed, place]);
+          const edits = this.edits.without(place);
           const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
             undefined, { layer: place[1], inputs: inputs.encoder });
           return this.rows(n, source, edits);

@@ -15,12 +15,13 @@ const MARK = `(?:\\u200c|\\u200d|[${WITH_MARK}]|(?![\\u{10000}-\\u{10ffff}])\\p{
 const STACKERS = "\\u1039\\u17d2\\u0e4d\\u0ecd"; // make one character with a letter behind them
 const WORD = "[\\p{L}\\p{N}_]";
 
+// nothing looks back, as Safari before 16.4 cannot
 const LETTER = `(?:(?!${UNSPACED})${WORD}|${MARK})`;
-const ALONE = `${UNSPACED}(?:${MARK}|(?<=[${STACKERS}])${UNSPACED})*`;
-const JOINED = `['’-]${LETTER}+|(?<=\\p{Nd})[.,]\\p{Nd}+`;
+const ALONE = `${UNSPACED}(?:[${STACKERS}]${UNSPACED}|${MARK})*`;
+const PART = `(?:${LETTER}*\\p{Nd}(?:[.,]\\p{Nd}+)+|${LETTER}+)`;
 const SYMBOLS = `(?!${WORD}|${MARK})[^${BLANK}\\0](?:(?!${WORD})[^${BLANK}\\0])*`;
 const WORDS = new RegExp(
-  `\\0|[${BLANK}]*(?:${ALONE}|${LETTER}+(?:${JOINED})*|${SYMBOLS})|[${BLANK}]+`, "gu",
+  `\\0|[${BLANK}]*(?:${ALONE}|${PART}(?:['’-]${PART})*|${SYMBOLS})|[${BLANK}]+`, "gu",
 );
 
 /** Split at white space and join by single spaces, as Python's `" ".join(text.split())`. */

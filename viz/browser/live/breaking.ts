@@ -1,35 +1,143 @@
-// Break it in a live page: what the engine computes, in the form of the player.
+// Break it: a slider fills the set of removed heads with those that the sentence needs most, one
+// after another. They are removed as by a click, and a click gives each back.
 
-import type { Trace } from "../core/trace.ts";
+import { button, make } from "../core/dom.ts";
+import type { HeadPlace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
-import type { Broken } from "../player/break_it.ts";
-import { mapsOf, WINDOW, writtenBy } from "../player/from_trace.ts";
-import { changedRow, changedWords } from "./words.ts";
+import type { Random } from "./figures.ts";
+import type { LiveSentence } from "./sentence.ts";
+import { changedWords } from "./words.ts";
 
 export const PLACES = 12; // heads that are removed one after another
-export const SEED = 1; // of the random heads beside them
+const SEED = 1; // of the random heads beside them
+const PACE = 700; // ms between two heads
 
-/** @param traces what the model writes without the heads of each place */
-export function brokenOf(
-  { heads, random }: Pick<Ordered, "heads" | "random">, trace: Trace, traces: Trace[],
-): Broken {
-  const whole = trace.logProbs.reduce((sum, logProb) => sum + logProb, 0);
-  return {
-    written: writtenBy(trace), total: PLACES, log_p: whole,
-    places: heads.map(({ place: [kind, layer, head], logProb, text }, n) => {
-      const after = traces[n];
-      const control = random[n];
-      const drawn = control && whole + control.logProb;
-      return {
-        head: { kind, layer, head }, log_p: whole + logProb, text, written: writtenBy(after),
-        row: changedRow(trace.target, after.target, WINDOW),
-        changes: changedWords(trace.target, after.target), maps: mapsOf(after),
-        control: control ? {
-          low: drawn, middle: drawn, high: drawn, draws: 1,
-          same: control.text === trace.target.text,
-        } : null,
-      };
-    }),
-    note: "",
-  };
+const isAmong = (places: HeadPlace[], place: HeadPlace) =>
+  places.map(String).includes(String(place));
+
+/** Count the heads at the beginning of an order that are removed. */
+export function firstOf(order: HeadPlace[], removed: HeadPlace[]): number {
+  const left = order.findIndex((place) => !isAmong(removed, place));
+  return left < 0 ? order.length : left;
+}
+
+/** Remove so many heads of an order; what is removed beside them stays so. */
+export const withFirst = (order: HeadPlace[], removed: HeadPlace[], count: number) =>
+  [...removed.filter((place) => !isAmong(order, place)), ...order.slice(0, count)];
+
+type Sentence = Pick<LiveSentence, "asked" | "edits" | "edit" | "order" | "whole" | "shown">;
+
+export class Breaking {
+  sentence: Sentence;
+  open = button("Break it: remove the heads this sentence needs most", () => this.begin());
+  slider = make("input", { type: "range", min: 0, "aria-label": "Heads removed" });
+  count = make("span", { role: "status" });
+  line = make("span", { class: "hl-break-line", hidden: "" }, make("strong", {}, "Break it"),
+    this.slider, this.count);
+  answer: Ordered | null = null; // the order so far
+  wanted: number | null = null; // heads of it to remove; null before it is asked for
+  removes = 0; // heads of it that were last removed
+  plays = false; // until the text plainly changes
+  timer = 0;
+
+  constructor(root: HTMLElement, sentence: Sentence) {
+    this.sentence = sentence;
+    this.slider.addEventListener("input", () => this.remove(Number(this.slider.value)));
+    root.append(this.open, this.line);
+  }
+
+  /** Count the heads that an order has: a small model has fewer. */
+  get most() {
+    const { kinds = [] } = this.sentence.shown ?? {};
+    return Math.min(PLACES, kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0));
+  }
+
+  get order(): HeadPlace[] {
+    return this.answer?.heads.map(({ place }) => place) ?? [];
+  }
+
+  /** Forget the order: another sentence has another one. */
+  reset() {
+    this.stop();
+    this.answer = this.wanted = null;
+    this.removes = 0;
+    this.draw();
+  }
+
+  begin() {
+    this.plays = true;
+    this.wanted = this.removes + 1;
+    this.advance();
+    this.slider.focus();
+  }
+
+  stop() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.plays = false;
+  }
+
+  remove(count: number) {
+    this.stop();
+    this.wanted = count;
+    this.advance();
+  }
+
+  hear(answer: Ordered) {
+    this.answer = answer;
+    this.advance();
+  }
+
+  /** The translation without the removed heads is shown. */
+  follow() {
+    const count = firstOf(this.order, this.sentence.edits.removed);
+    if (this.wanted !== null && count !== this.removes) { // by a click on a head
+      this.stop();
+      this.wanted = this.removes = count;
+    }
+    this.advance();
+  }
+
+  /** Remove what is wanted as far as the order is known, and ask for the rest of it. */
+  advance() {
+    const { sentence, sentence: { asked, edits, whole, shown }, wanted, order, timer } = this;
+    if (wanted !== null && asked !== "translate") {
+      const count = Math.min(wanted, order.length);
+      const isThere = count === this.removes;
+      this.removes = count;
+      if (!isThere) sentence.edit({ removed: withFirst(order, edits.removed, count) });
+      else if (!this.answer?.done) sentence.order(PLACES, SEED);
+      if (isThere && this.plays && !timer && count === wanted && whole && shown) {
+        if (wanted >= this.most || changedWords(whole.target, shown.target).plain) this.stop();
+        else {
+          this.timer = window.setTimeout(() => {
+            this.timer = 0;
+            this.wanted = wanted + 1;
+            this.advance();
+          }, PACE);
+        }
+      }
+    }
+    this.draw();
+  }
+
+  draw() {
+    const { wanted, most, order: { length: known }, removes } = this;
+    this.open.hidden = wanted !== null;
+    this.line.hidden = wanted === null;
+    if (wanted === null) return;
+    this.slider.max = String(most);
+    this.slider.value = String(wanted);
+    const [tried, all] = this.answer?.tried ?? [0, 0];
+    const text = wanted <= known ? `${removes} of ${most} heads removed`
+      : `finding head ${known + 1} of ${most}${tried ? `: ${tried} of ${all} tried` : ""} …`;
+    if (this.count.textContent !== text) this.count.textContent = text;
+  }
+
+  /** Return the random heads beside those that are removed, where these are the first ones. */
+  random(): Random | null {
+    const { removed } = this.sentence.edits;
+    const areFirst = firstOf(this.order, removed) === removed.length;
+    return areFirst ? this.answer?.random[removed.length - 1] ?? null : null;
+  }
 }

@@ -8,6 +8,7 @@ export interface Direction {
   base: string; // the folder of the model; "" where the page has no model
   bytes: number; // of the weights
   rounded: number; // and of those in 8 bits; 0 where there are none
+  bleu: [exact: number, rounded: number] | null; // of the same sentences, where it is measured
   about: About;
   examples: { text: string; about: string }[];
 }

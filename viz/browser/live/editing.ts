@@ -1,7 +1,9 @@
-// Painting into a map: a row of a head looks where one paints, and the model translates with that.
+// Painting into a map: rows of a head look where one paints, and the model translates with that.
 
 import { button, choice, make } from "../core/dom.ts";
-import type { HeadPlace, Row } from "../core/trace.ts";
+import { axesOf, displayTokens, headName, SCREEN_NAMES } from "../core/labels.ts";
+import { quote } from "../core/text.ts";
+import type { HeadPlace, Row, Trace } from "../core/trace.ts";
 
 interface Host {
   rows: () => Row[];
@@ -20,6 +22,16 @@ export function evenRow(
   return { place, row, weights };
 }
 
+/** Share each row of the painted squares evenly among its own. */
+export function evenRows(
+  place: HeadPlace, squares: [row: number, key: number][], count: number, causal: boolean,
+): Row[] {
+  return [...new Set(squares.map(([row]) => row))].flatMap((row) => {
+    const keys = squares.filter(([other]) => other === row).map(([, key]) => key);
+    return evenRow(place, row, keys, count, causal) ?? [];
+  });
+}
+
 const isOf = ({ place, row }: Row, other: Row) =>
   row === other.row && String(place) === String(other.place);
 
@@ -27,18 +39,25 @@ const isOf = ({ place, row }: Row, other: Row) =>
 export const withRow = (rows: Row[], added: Row) =>
   [...rows.filter((row) => !isOf(row, added)), added];
 
+/** Name a painted row with what it looks at now. */
+export function rowText({ place: [kind, layer, head], row, weights }: Row, trace: Trace) {
+  const [queries, keys] = axesOf(trace, kind).map(displayTokens);
+  const seen = keys.filter((_, key) => weights[key]);
+  const words = seen.length === keys.length ? "all words"
+    : seen.slice(0, 3).map(quote).join(", ") + (seen.length > 3 ? " …" : "");
+  return `${SCREEN_NAMES[kind]} ${headName(layer, head)}: ${quote(queries[row] ?? "")} → ${words}`;
+}
+
 export class Editing {
   root: HTMLElement;
   host: Host;
   isOn = false;
   last: Row | null = null; // that was painted
   help = make("p", { hidden: "" }, "Click a square: its row looks at this word alone. Drag along a "
-    + "row: it looks at these words evenly. The translation follows.");
+    + "row: it looks at these words evenly. Drag down a column: each row looks at this word alone. "
+    + "The translation follows.");
   even = button("", () => this.makeEven());
-  undo = button("Undo all edits", () => {
-    this.last = null;
-    this.host.change([]);
-  });
+  list = make("span", { class: "painted", role: "group", "aria-label": "Painted rows" });
 
   constructor(root: HTMLElement, host: Host) {
     this.root = root;
@@ -49,26 +68,32 @@ export class Editing {
       this.describe();
       host.redraw();
     });
-    root.append(label, this.even, this.undo, this.help);
+    root.append(label, this.even, this.list, this.help);
     this.describe();
   }
 
-  update() {
-    if (!this.host.rows().length) this.last = null;
+  /** @param trace what is shown */
+  update(trace: Trace) {
+    const rows = this.host.rows();
+    if (!rows.length) this.last = null;
+    this.list.replaceChildren(...rows.map((row) => {
+      const text = rowText(row, trace);
+      return button(`${text} ✕`, () => this.host.change(rows.filter((other) => other !== row)),
+        { "aria-label": `Undo ${text}` });
+    }));
     this.describe();
   }
 
   describe() {
-    const { last, help, even, undo, host, isOn } = this;
+    const { last, help, even, isOn } = this;
     help.hidden = !isOn;
-    undo.hidden = !host.rows().length;
     even.hidden = !isOn || !last;
     if (last) even.textContent = `Make row ${last.row + 1} even`;
   }
 
   paint(place: HeadPlace, squares: [row: number, key: number][], count: number, causal: boolean) {
-    const row = evenRow(place, squares[0][0], squares.map(([, key]) => key), count, causal);
-    if (row) this.change(row);
+    const rows = evenRows(place, squares, count, causal);
+    if (rows.length) this.change(rows);
   }
 
   makeEven() {
@@ -77,11 +102,11 @@ export class Editing {
     const every = last.weights.map((_, key) => key);
     const causal = last.place[0] === "decoder_self";
     const row = evenRow(last.place, last.row, every, every.length, causal);
-    if (row) this.change(row);
+    if (row) this.change([row]);
   }
 
-  change(row: Row) {
-    this.last = row;
-    this.host.change(withRow(this.host.rows(), row));
+  change(added: Row[]) {
+    this.last = added[added.length - 1];
+    this.host.change(added.reduce(withRow, this.host.rows()));
   }
 }

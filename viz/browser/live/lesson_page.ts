@@ -54,6 +54,4 @@ export class LessonPage implements Listener {
     const card = this.root.querySelector(".card:not([hidden])");
     if (card) this.draw(card);
   }
-
-  onOrdered() {}
 }

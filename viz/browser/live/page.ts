@@ -2,27 +2,27 @@
 // tasks, and a newer sentence ends those of an older one, so that typing never waits.
 
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
-import { setValue } from "../core/store.ts";
 import { paletteOf } from "../core/palette.ts";
 import { mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
 import { Explorer, type ExplorerData } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
-import type { Broken } from "../player/break_it.ts";
 import type { PlayerData } from "../player/plan.ts";
-import { playerData, watchedHead } from "../player/from_trace.ts";
-import { BROKEN, Player } from "../player/view.ts";
+import { type PlayerChoices, playerData, watchedHead, WINDOW } from "../player/from_trace.ts";
+import { Player } from "../player/view.ts";
 import { linkData, wordLinks } from "../word_links/from_trace.ts";
 import type { LinkData } from "../word_links/plan.ts";
 import { WordLinks } from "../word_links/view.ts";
 import { readLink, writeLink } from "./address.ts";
-import { brokenOf, PLACES, SEED } from "./breaking.ts";
+import { Breaking } from "./breaking.ts";
 import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
 import { type Listener, LiveSentence } from "./sentence.ts";
+import { changedRow } from "./words.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
+const PAUSE = 3_000; // ms after which typing on, or removing one head more, is another act
 
 const at = (id: string) => document.getElementById(id) as HTMLElement;
 const same = (a: HeadPlace, b: HeadPlace) => String(a) === String(b);
@@ -51,17 +51,20 @@ export class LivePage implements Listener {
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
-  broken: Broken | null = null; // the order so far
-  without: Trace[] = []; // what the model writes without its heads
-  isOrdering = false;
+  written = { replaces: true, act: "", at: 0 }; // of the address
+  drawn = ""; // the sentence and its direction
+  played = ""; // and that of the player
+  watched: PlayerChoices["selected"]; // its heads
+  kinds: KindTrace[] = [];
   count = make("span", { role: "status" });
   head = button("", () => this.open && this.toggle(this.open));
-  layer = button("", () => this.removeLayer());
-  restore = button("Give all heads back", () => this.remove([]));
+  layer = button("Remove its whole layer", () => this.removeLayer());
   editing: Editing;
+  breaking: Breaking;
 
   constructor(data: LiveData) {
     this.sentence = new LiveSentence(data, this);
+    this.breaking = new Breaking(at("breaking"), this.sentence);
     this.editing = new Editing(at("editing"), {
       rows: () => this.sentence.edits.rows,
       change: (rows) => this.sentence.edit({ rows }),
@@ -72,26 +75,33 @@ export class LivePage implements Listener {
       this.removes = input.checked;
       if (this.sentence.shown) this.drawHeads(this.sentence.shown);
     });
-    at("removal").append(label, this.head, this.layer, this.restore, this.count);
+    at("removal").append(label, this.head, this.layer, this.count);
+    addEventListener("popstate", () => this.follow());
   }
 
   async begin() {
-    const { sentence, sentence: { data } } = this;
+    const { sentence } = this;
     const first = await storedAt(0);
-    const link = readLink(window.location.search, first.kinds);
-    const from = data.directions.findIndex(({ about }) => about.languages[0].code === link.from);
-    sentence.direction = from >= 0 ? from : data.stored[0].direction;
-    sentence.describe();
-    if (link.text) sentence.field.value = link.text;
-    else if (sentence.direction !== data.stored[0].direction) {
-      sentence.field.value = sentence.about.examples[0]?.text ?? "";
-    }
-    sentence.note = link.problem;
-    this.open = link.head;
-    sentence.edits.removed = link.removed;
+    this.kinds = first.kinds;
+    this.follow();
     await sentence.begin();
-    if (!sentence.shown) this.draw(first); // until the model is there
-    sentence.warn();
+    if (sentence.shown) return;
+    sentence.pictured = first.source.text;
+    this.draw(first); // until the model is there
+  }
+
+  /** Show what the address names. */
+  follow() {
+    const { sentence, sentence: { data: { directions, stored: [first] }, field } } = this;
+    const link = readLink(window.location.search, this.kinds);
+    const from = directions.findIndex(({ about }) => about.languages[0].code === link.from);
+    const direction = from >= 0 ? from : first.direction;
+    const text = direction === first.direction ? field.defaultValue
+      : directions[direction].examples[0]?.text;
+    const { removed, rows, prefix } = link;
+    this.written = { replaces: true, act: "", at: 0 };
+    this.open = link.head ?? this.open;
+    sentence.go(direction, link.text || text || "", { removed, rows, prefix }, link.problem);
   }
 
   get about() {
@@ -99,15 +109,28 @@ export class LivePage implements Listener {
   }
 
   onTrace(trace: Trace) {
-    this.broken = null;
-    this.without = [];
-    this.isOrdering = false;
-    setValue(BROKEN, null);
+    const drawn = `${this.sentence.direction} ${trace.source.text}`;
+    if (drawn !== this.drawn) this.breaking.reset();
+    this.drawn = drawn;
+    this.editing.update(trace);
+    this.breaking.follow();
     this.describe();
-    this.editing.update();
     this.draw(trace);
     window.clearTimeout(this.rest);
     this.rest = window.setTimeout(() => this.keep(), REST);
+  }
+
+  onOriginal() {
+    this.breaking.follow();
+  }
+
+  onOrdered(answer: Ordered) {
+    this.breaking.hear(answer);
+    this.sentence.compare();
+  }
+
+  random() {
+    return this.breaking.random();
   }
 
   redraw() {
@@ -135,10 +158,17 @@ export class LivePage implements Listener {
   }
 
   drawPlayer(trace: Trace) {
-    const { sentence: { isLive, isEdited } } = this;
-    const data = playerData(trace, this.about, { breaks: isLive && !isEdited });
-    mount<PlayerData, Player>(at("watch"), Player, { ...data, opens: true }, {
-      onSelect: (selected) => this.onPlayer(selected),
+    const { sentence: { whole, isEdited }, drawn, played } = this;
+    // what is edited, or given back, stands there at once
+    const row = whole && (isEdited || drawn === played)
+      ? changedRow(whole.target, trace.target, WINDOW) : undefined;
+    // and its heads stay, too
+    const selected = drawn === played ? this.watched : undefined;
+    this.played = drawn;
+    const data = { ...playerData(trace, this.about, { selected }), opens: true, row };
+    this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
+    mount<PlayerData, Player>(at("watch"), Player, data, {
+      onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]),
     });
   }
 
@@ -152,7 +182,7 @@ export class LivePage implements Listener {
   /** @param later draws the open head in a task of its own */
   drawHeads(trace: Trace, later?: (act: () => void) => void) {
     this.open ??= firstHead(trace, this.about);
-    const look = { paints: this.editing.isOn };
+    const look = { paints: this.editing.isOn, paintsDown: true };
     const data: ExplorerData = { ...explorerData(trace, this.about, this.open, look), later };
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
@@ -160,12 +190,6 @@ export class LivePage implements Listener {
       onSelect: (selected) => this.onExplorer(selected),
     });
     this.describe();
-  }
-
-  /** A head of the player is to be broken out, or one of its ribbons was clicked. */
-  onPlayer(selected: any) {
-    if ("broken" in selected) this.order(selected.broken);
-    else if ("query" in selected) this.show([selected.kind, selected.layer, selected.head]);
   }
 
   onExplorer(selected: any) {
@@ -188,24 +212,6 @@ export class LivePage implements Listener {
     this.open = place;
     if (this.sentence.shown) this.drawHeads(this.sentence.shown);
     bringIntoView(".hl-explorer-open");
-  }
-
-  /** Compute which heads the sentence needs most; null where they all come back. */
-  order(count: number | null) {
-    if (count === null) return;
-    if (this.broken) setValue(BROKEN, this.broken);
-    else if (!this.isOrdering) {
-      this.isOrdering = true;
-      this.sentence.order(PLACES, SEED);
-    }
-  }
-
-  onOrdered(answer: Ordered) {
-    const { sentence: { shown } } = this;
-    if (!shown) return;
-    if (answer.trace) this.without.push(answer.trace);
-    this.broken = brokenOf(answer, shown, this.without);
-    setValue(BROKEN, this.broken);
   }
 
   get removed() {
@@ -233,26 +239,26 @@ export class LivePage implements Listener {
   }
 
   describe() {
-    const { open, removed, head, layer, restore, count, sentence: { isLive } } = this;
-    at("removal").hidden = at("editing").hidden = !isLive;
+    const { open, removed, head, count, sentence: { isLive } } = this;
+    for (const id of ["breaking", "removal", "editing"]) at(id).hidden = !isLive;
     if (open) {
       const name = `L${open[1] + 1} H${open[2] + 1}`;
       head.textContent = removed.some((place) => same(place, open)) ? `Give ${name} back`
         : `Remove ${name}`;
-      layer.textContent = "Remove its whole layer";
     }
-    restore.hidden = !removed.length;
     const text = removed.length === 0 ? "" : removed.length === 1 ? "1 head is removed."
       : `${removed.length} heads are removed.`;
     if (count.textContent !== text) count.textContent = text;
   }
 
-  /** Keep in the address what is shown. */
+  /** Keep in the address what is shown; Back takes back one act after another. */
   keep() {
-    const { open, removed, sentence: { field, languages, shown } } = this;
+    const { open, written, breaking, sentence: { field, languages, shown, edits } } = this;
     if (!shown || shown.source.text !== field.value) return;
-    const before = new URLSearchParams(window.location.search).get("text");
-    const isSame = before === null ? field.value === field.defaultValue : before === field.value;
-    writeLink({ text: field.value, from: languages[0].code, head: open, removed }, isSame);
+    const act = breaking.wanted ? "breaking" : document.activeElement === field ? "typing" : "";
+    const goesOn = act && act === written.act && performance.now() - written.at < PAUSE;
+    this.written = { replaces: false, act, at: performance.now() };
+    writeLink({ text: field.value, from: languages[0].code, head: open, ...edits },
+      written.replaces || Boolean(goesOn));
   }
 }

@@ -6,16 +6,22 @@ import type { HeadPlace, Row, Trace } from "../core/trace.ts";
 import type { Answer, Ordered } from "../engine/messages.ts";
 import { type LiveData, storedTrace } from "./data.ts";
 import { EngineClient, refusal } from "./engine_client.ts";
+import { figuresOf, type Random } from "./figures.ts";
 import { Translation } from "./translation.ts";
 import { likelyLanguage } from "./words.ts";
 
 export const LONGEST = 2_000; // characters
+const SLOW = 400; // ms after which the page says that it translates
+const QUOTED = 60; // characters of the sentence that the pictures show
 
 export interface Edits { removed: HeadPlace[]; rows: Row[]; prefix: string[] }
+const NO_EDITS: Edits = { removed: [], rows: [], prefix: [] };
 
 export interface Listener {
   onTrace: (trace: Trace) => void; // a sentence is translated, or once more with edits
-  onOrdered: (answer: Ordered) => void;
+  onOriginal?: () => void; // and log P of its original is there
+  onOrdered?: (answer: Ordered) => void;
+  random?: () => Random | null; // beside the heads that are removed
 }
 
 const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -28,6 +34,8 @@ export class LiveSentence {
   turning = at<HTMLButtonElement>("turn");
   examples = at<HTMLSelectElement>("examples");
   warning = at("warning");
+  figures = at("figures");
+  restore = button("Restore the model", () => this.edit(NO_EDITS));
   words = at("state").querySelector("span") as HTMLElement;
   offer = make("span");
   bar = at("state").querySelector("progress") as HTMLProgressElement;
@@ -39,10 +47,14 @@ export class LiveSentence {
   isLive = false;
   refusal = refusal();
   turn = 0; // of the last request
+  asked: "translate" | "order" | null = null; // what is not answered in full yet
+  slow = 0; // a timer
   whole: Trace | null = null; // of the whole model
   shown: Trace | null = null;
+  original: number | null = null; // log P of what the whole model wrote, with the edits
+  pictured = ""; // the sentence of the pictures
   note = ""; // about the link that brought this sentence
-  edits: Edits = { removed: [], rows: [], prefix: [] };
+  edits = NO_EDITS;
 
   constructor(data: LiveData, listener: Listener) {
     this.data = data;
@@ -52,11 +64,10 @@ export class LiveSentence {
     this.field.form?.addEventListener("submit", (event) => event.preventDefault());
     this.turning.addEventListener("click", () => this.turnRound());
     this.examples.addEventListener("change", () => {
-      this.write(this.examples.value);
+      this.go(this.direction, this.examples.value, { removed: this.edits.removed });
       this.examples.value = "";
     });
-    if (this.refusal || !this.about.base) this.field.readOnly = true;
-    else this.field.readOnly = false;
+    this.field.readOnly = Boolean(this.refusal || !this.about.base);
     this.bar.after(this.offer);
     this.describe();
   }
@@ -79,8 +90,7 @@ export class LiveSentence {
   async showStored() {
     const text = this.field.value;
     const trace = await storedTrace(this.data, this.direction, text);
-    if (trace && text === this.field.value) this.show(trace);
-    return trace !== null;
+    if (trace && text === this.field.value && !this.isLive) this.show(trace);
   }
 
   load() {
@@ -93,10 +103,11 @@ export class LiveSentence {
 
   /** Offer the weights that are not loaded, where there are two kinds. */
   otherWeights(): HTMLElement[] {
-    const { bytes, rounded } = this.about;
+    const { bytes, rounded, bleu } = this.about;
     if (!rounded || (this.isLive && !this.int8)) return [];
+    const loss = bleu ? `, BLEU ${bleu[1].toFixed(2)} instead of ${bleu[0].toFixed(2)}` : "";
     const text = this.int8 ? `Take the exact ones (${megabytes(bytes)} MB)`
-      : `Take weights rounded to 8 bits (${megabytes(rounded)} MB)`;
+      : `Take weights rounded to 8 bits (${megabytes(rounded)} MB${loss})`;
     this.other ??= button("", () => {
       this.int8 = !this.int8;
       this.whole = null;
@@ -126,28 +137,45 @@ export class LiveSentence {
         about ? `${about}: ${text}` : text)));
   }
 
-  turnRound() {
-    const before = this.whole?.target.text ?? "";
-    this.direction = 1 - this.direction;
-    this.edits = { removed: [], rows: [], prefix: [] };
-    this.whole = this.shown = null;
-    this.describe();
-    this.load();
-    this.write(before || this.about.examples[0]?.text || "");
+  /** @param text what is read then; by default the translation of now */
+  turnRound(text = this.whole?.target.text) {
+    const direction = 1 - this.direction;
+    this.go(direction, text || this.data.directions[direction].examples[0]?.text || "");
     this.field.focus();
   }
 
-  write(text: string) {
+  /** Take another sentence, perhaps of the other direction. */
+  go(direction: number, text: string, edits: Partial<Edits> = {}, note = "") {
+    if (direction !== this.direction) {
+      this.direction = direction;
+      this.whole = this.shown = null;
+      this.describe();
+      if (this.engine) this.load();
+    }
     this.field.value = text;
-    this.typed();
+    this.edits = { ...NO_EDITS, ...edits };
+    this.note = note;
+    this.update();
   }
 
   typed() {
-    this.edits = { removed: this.edits.removed, rows: [], prefix: [] };
-    this.note = "";
+    this.go(this.direction, this.field.value, { removed: this.edits.removed });
+  }
+
+  /** Follow the field: what is not translated yet is not shown as if it were. */
+  update() {
+    this.mark();
     this.warn();
-    if (this.isLive) this.ask();
-    else if (this.field.value !== this.shown?.source.text) {
+    if (!this.field.value.trim()) {
+      this.turn++; // what is on its way belongs to another text
+      this.refuse("The field is empty: type a sentence.");
+    } else if (this.field.value.length > LONGEST) {
+      this.turn++;
+      const count = this.field.value.length.toLocaleString("en");
+      this.refuse(`The sentence has ${count} characters; the page reads `
+        + `${LONGEST.toLocaleString("en")}: shorten it.`);
+    } else if (this.isLive) this.ask();
+    else if (this.shown?.source.text !== this.field.value) {
       this.translation.clear(); // until the model is there
       this.showStored();
     }
@@ -156,6 +184,7 @@ export class LiveSentence {
   /** Change what is removed, painted or forced, and translate once more. */
   edit(edits: Partial<Edits>) {
     this.edits = { ...this.edits, ...edits };
+    this.note = "";
     this.ask();
   }
 
@@ -166,16 +195,25 @@ export class LiveSentence {
   /** Translate: without edits first, where that is not known of this sentence. */
   ask() {
     const [text, turn] = [this.field.value, ++this.turn];
-    if (!this.isLive || text.length > LONGEST) return;
+    window.clearTimeout(this.slow);
+    this.asked = null;
+    if (!this.isLive || !text.trim() || text.length > LONGEST) return;
     const { whole } = this;
     const isKnown = whole?.source.text === text;
-    const edits = isKnown ? this.edits : { removed: [], rows: [], prefix: [] };
-    if (isKnown && !this.isEdited) this.show(whole);
-    else this.engine?.ask({ type: "translate", turn, text, ...edits });
+    if (isKnown && !this.isEdited) {
+      this.show(whole);
+      this.warn();
+      return;
+    }
+    this.asked = "translate";
+    this.slow = window.setTimeout(() => this.warn("Translating …", true), SLOW);
+    this.engine?.ask({ type: "translate", turn, text, ...isKnown ? this.edits : NO_EDITS });
   }
 
-  /** Ask for the heads that the sentence needs most. */
+  /** Ask for the heads that the sentence needs most, while nothing else is asked. */
   order(length: number, seed: number) {
+    if (this.asked || !this.isLive) return;
+    this.asked = "order";
     const text = this.field.value;
     this.engine?.ask({ type: "order", turn: ++this.turn, text, length, seed });
   }
@@ -186,12 +224,16 @@ export class LiveSentence {
     else if (answer.type === "failed" && answer.turn === null) this.failed(answer.message);
     else if (answer.turn !== this.turn) return; // something newer was asked
     else if (answer.type === "translated") this.translated(answer.trace, answer.unsure);
-    else if (answer.type === "ordered") this.listener.onOrdered(answer);
-    else if (answer.type === "failed") this.warn(answer.message);
-    else if (answer.type === "nothing") {
-      this.translation.clear();
-      this.warn("The field is empty: type a sentence.");
-    }
+    else if (answer.type === "original") {
+      this.asked = null;
+      this.original = answer.logProb;
+      this.compare();
+      this.listener.onOriginal?.();
+    } else if (answer.type === "ordered") {
+      if (answer.done) this.asked = null;
+      this.listener.onOrdered?.(answer);
+    } else if (answer.type === "failed") this.refuse(answer.message);
+    else if (answer.type === "nothing") this.refuse("The field is empty: type a sentence.");
   }
 
   begun() {
@@ -213,8 +255,11 @@ export class LiveSentence {
   }
 
   translated(trace: Trace, unsure: boolean) {
+    window.clearTimeout(this.slow);
     const { removed, rows, prefix } = trace.edited;
-    if (!removed.length && !rows.length && !prefix) {
+    const hasOriginal = removed.length || rows.length; // it comes next
+    if (!hasOriginal) this.asked = null;
+    if (!hasOriginal && !prefix) {
       this.whole = trace;
       if (this.isEdited) {
         this.ask();
@@ -222,24 +267,67 @@ export class LiveSentence {
       }
     }
     this.show(trace);
-    this.warn(unsure ? "The model is unsure of this translation." : this.note);
+    this.warn(this.note || (unsure ? "The model is unsure of this translation." : ""));
+  }
+
+  /** Say why there is no translation; of edits that cannot be had, what is written without them. */
+  refuse(message: string) {
+    window.clearTimeout(this.slow);
+    this.asked = null;
+    const { rows, prefix, removed } = this.edits;
+    if (this.whole?.source.text === this.field.value && (rows.length || prefix.length)) {
+      this.edits = { ...NO_EDITS, removed };
+      this.note = `${message} Painted rows and the chosen beginning are left out.`;
+      this.ask();
+      return;
+    }
+    this.shown = null;
+    this.translation.clear();
+    this.compare();
+    const short = this.pictured.length > QUOTED ? `${this.pictured.slice(0, QUOTED)}…`
+      : this.pictured;
+    this.warn(`${message} The pictures still show “${short}”.`, true);
   }
 
   show(trace: Trace) {
-    const { edited } = trace;
-    if (!edited.removed.length && !edited.rows.length && !edited.prefix) this.whole = trace;
+    const { removed, rows, prefix } = trace.edited;
+    if (!removed.length && !rows.length && !prefix) this.whole = trace;
     this.shown = trace;
+    this.original = null;
+    this.pictured = trace.source.text;
+    this.mark();
     this.translation.update(trace, this.whole, this.languages[1].code, this.isLive);
+    this.compare();
     performance.clearMarks("translation");
     performance.mark("translation");
     this.listener.onTrace(trace);
+  }
+
+  /** Show in the pictures whether they are of the sentence in the field. */
+  mark() {
+    const isStale = this.shown?.source.text !== this.field.value;
+    document.body.classList.toggle("stale", isStale);
+  }
+
+  /** Compare with the whole model, in log P and words. */
+  compare() {
+    const { whole, shown, original, restore, isLive } = this;
+    const random = this.listener.random?.() ?? null;
+    const parts = whole && shown ? figuresOf(whole, shown, original, random) : [];
+    const isPlain = isLive && shown && !this.isEdited;
+    const help = isPlain ? "Click a word to continue with another one." : "";
+    const [first = "", ...others] = parts.map(([figure, rest]) =>
+      make("span", {}, make("strong", {}, figure), rest, " "));
+    const hadFocus = document.activeElement === restore;
+    this.figures.replaceChildren(first || help, ...this.isEdited ? [restore] : [], ...others);
+    if (hadFocus) (restore.isConnected ? restore : this.field).focus();
   }
 
   progress(loaded: number, total: number) {
     this.bar.hidden = false;
     this.bar.value = loaded / total;
     this.words.ariaLive = "off"; // each megabyte would be read out
-    this.say("Loading the model for your own sentences: "
+    this.say(`Loading the model that reads ${this.languages[0].name}, for your own sentences: `
       + `${megabytes(loaded)} of ${megabytes(total)} MB`, ...this.otherWeights());
   }
 
@@ -251,22 +339,14 @@ export class LiveSentence {
     }
   }
 
-  /** Show a warning on the sentence: first of all that it is in the other language. */
-  warn(text = this.note) {
+  /** Show a warning on the sentence, above all that it is in the other language.
+   * @param always whether the text stands there then, too */
+  warn(text = this.note, always = false) {
     const [value, [source, target]] = [this.field.value, this.languages];
-    const count = value.length.toLocaleString("en");
     const isOther = target.code && likelyLanguage(value, this.data.common) === target.code;
-    if (value.length > LONGEST) {
-      this.warning.textContent = `The sentence has ${count} characters; the page reads `
-        + `${LONGEST.toLocaleString("en")}: shorten it.`;
-    } else if (isOther && !this.turning.hidden) {
-      this.warning.replaceChildren(button(`This looks like ${target.name}: ⇄`, () => {
-        this.turnRound();
-        this.write(value);
-      }));
-    } else {
-      this.warning.textContent = isOther
-        ? `This looks like ${target.name}, and the model reads ${source.name}.` : text;
-    }
+    const other = !isOther ? [] : [this.turning.hidden
+      ? `This looks like ${target.name}, and the model reads ${source.name}.`
+      : button(`This looks like ${target.name}: ⇄`, () => this.turnRound(value))];
+    this.warning.replaceChildren(...isOther && !always ? [] : [text], " ", ...other);
   }
 }

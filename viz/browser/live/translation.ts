@@ -1,7 +1,7 @@
 // The translation as it follows what is typed: words that differ from those of the whole model are
 // struck out or bold, and a click on a word opens what the model held probable in its place.
 
-import { make, toolbar } from "../core/dom.ts";
+import { ARROWS, make, toolbar } from "../core/dom.ts";
 import { displayTokens } from "../core/labels.ts";
 import type { Side, Trace } from "../core/trace.ts";
 import { type Chosen, Popover } from "../translation_editor/popover.ts";
@@ -115,6 +115,7 @@ export class Translation {
     const entry = data?.words.find(({ first }) => first === Number(word.dataset.first));
     if (!data || !entry) return;
     this.open = word;
+    word.focus(); // Safari gives no focus by a click
     word.setAttribute("aria-expanded", "true");
     card.fill(data, entry, word.textContent ?? "", false);
     const [outer, { left, top, right, bottom }] = [root, word].map((node) =>
@@ -142,7 +143,8 @@ export class Translation {
       if (open && card.at) card.onChoose(card.at);
       else this.show(word, true);
     } else {
-      const id = open ? card.move(event.key) : null;
+      if (!open || !ARROWS[event.key]) return;
+      const id = card.at ? card.move(event.key) : card.choose(null); // a mouse has opened it
       if (id === null) return;
       word.setAttribute("aria-activedescendant", id);
     }

@@ -6,28 +6,46 @@ import type { RowPart } from "../player/plan.ts";
 
 export interface Word { text: string; change: "same" | "new" | "lost" }
 
-/** Compare two lists of words: what both have in the same order is the same in both. */
+type Block = [word: number, before: number, size: number];
+
+/** Compare two lists of words as Python's difflib does: the longest run of words that both have is
+ * the same, then that on each side of it, and so on. Of runs as long, the first counts. */
 export function compared(words: string[], before: string[]): (Word & { index: number })[] {
-  const longest = Array.from({ length: words.length + 1 }, () =>
-    new Array<number>(before.length + 1).fill(0));
-  for (let n = words.length - 1; n >= 0; n--) {
-    for (let m = before.length - 1; m >= 0; m--) {
-      longest[n][m] = words[n] === before[m] ? longest[n + 1][m + 1] + 1
-        : Math.max(longest[n + 1][m], longest[n][m + 1]);
-    }
-  }
   const parts: (Word & { index: number })[] = []; // a lost word by its index in `before`
-  let [n, m] = [0, 0];
-  while (n < words.length || m < before.length) {
-    if (n < words.length && m < before.length && words[n] === before[m]) {
-      parts.push({ text: words[n], change: "same", index: n++ });
-      m++;
-    } else if (n === words.length
-      || (m < before.length && longest[n][m + 1] >= longest[n + 1][m])) {
-      parts.push({ text: before[m], change: "lost", index: m++ });
-    } else parts.push({ text: words[n], change: "new", index: n++ });
-  }
+  const add = (change: Word["change"], list: string[], from: number, to: number) => {
+    for (let index = from; index < to; index++) parts.push({ text: list[index], change, index });
+  };
+  const compare = (from: number, to: number, first: number, last: number) => {
+    const [word, old, size] = longestRun(words, before, [from, to], [first, last]);
+    if (!size) {
+      add("lost", before, first, last);
+      add("new", words, from, to);
+      return;
+    }
+    compare(from, word, first, old);
+    add("same", words, word, word + size);
+    compare(word + size, to, old + size, last);
+  };
+  compare(0, words.length, 0, before.length);
   return parts;
+}
+
+function longestRun(
+  words: string[], before: string[], [from, to]: number[], [first, last]: number[],
+): Block {
+  let best: Block = [from, first, 0];
+  let lengths = new Map<number, number>(); // of runs that end at a word of the other list
+  for (let old = first; old < last; old++) {
+    const longer = new Map<number, number>();
+    for (let word = from; word < to; word++) {
+      if (words[word] !== before[old]) continue;
+      const size = (lengths.get(word - 1) ?? 0) + 1;
+      longer.set(word, size);
+      if (size > best[2]) best = [word - size + 1, old - size + 1, size];
+    }
+    lengths = longer;
+  }
+  return best;
 }
 
 /** List the subwords of a new translation, and the words of the old one that it lost, as

@@ -229,7 +229,7 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
 }
 
 /** Say by which factor something is less probable, from a difference of log probabilities. */
-function timesOf(nats: number): string {
+export function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
     : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;

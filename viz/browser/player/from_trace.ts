@@ -69,12 +69,8 @@ export function playerData(
   };
 }
 
-/** List the subwords of a translation that are drawn, after the token that it begins with. */
-export const writtenBy = ({ target }: Trace) =>
-  displayTokens(["<s>", ...target.pieces]).slice(0, WINDOW + 1);
-
 /** Return every head's weights with the number of rows and columns that are drawn. */
-export const mapsOf = (trace: Trace) => trace.kinds.map((part) => {
+const mapsOf = (trace: Trace) => trace.kinds.map((part) => {
   const [queries, keys] = part.size ?? axesOf(trace, part.kind).map(({ length }) => length);
   const whole: KindData["whole"] = [queries, keys];
   const size: KindData["size"] = [Math.min(queries, WINDOW), Math.min(keys, WINDOW)];

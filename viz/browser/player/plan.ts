@@ -43,6 +43,7 @@ export interface PlayerData {
   linked?: { head: [layer: number, head: number] | null; about: string };
   crossed?: Head[]; // removed while this was written
   breaks?: boolean; // whether the host removes heads
+  row?: RowPart[]; // beside what the whole model writes; then all stands there at once
   opens?: boolean; // whether a click on a ribbon opens its head, instead of its numbers
 }
 

@@ -179,7 +179,7 @@ export class Player extends View<PlayerData> {
     this.follow(getValue(BROKEN) ?? null);
     this.part = 1;
     if (step >= 0 && step <= this.last) this.step = step;
-    else if (isStill() || this.last === 0) this.step = this.last;
+    else if (isStill() || this.data.row || this.last === 0) this.step = this.last;
     else {
       this.step = 0;
       this.part = 0;
@@ -356,7 +356,8 @@ export class Player extends View<PlayerData> {
 
   arrange(width: number) {
     const { data, all } = this.moment;
-    this.plan = planPlayer(data, width, this.measure, all ? this.breaking.now?.row : undefined);
+    const row = all ? this.breaking.now?.row ?? data.row : undefined;
+    this.plan = planPlayer(data, width, this.measure, row);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);

@@ -7,22 +7,23 @@ import struct
 
 import numpy as np
 
+from transformer.kinds import ROWS, Row
 from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, browser_tokens, decoder_rows
 
 
 def words_of(axes):
     """What a browser writes along axes, by Python's labels; `tests/js/test_from_trace` compares."""
+    kind, languages = axes["kind"], Languages(*axes["languages"])
     queries, keys, reads, writes = (axes[n] for n in ("queries", "keys", "reads", "writes"))
-    row = "reads" if axes["byRead"] or writes else "writes" if reads else None
-    titles = axis_titles(axes["kind"], Languages(*axes["languages"]), row=row, alone=axes["alone"])
-    names = {"kind": axes["kind"], "queries": browser_tokens(queries), "keys": browser_tokens(keys)}
-    words = {**titles._asdict(), **names, "rowNames": None, "both": None}
+    row: Row | None = "reads" if axes["byRead"] or writes else "writes" if reads else None
+    titles = axis_titles(kind, languages, row=row, alone=axes["alone"])
+    names = {"kind": kind, "queries": browser_tokens(queries), "keys": browser_tokens(keys)}
+    words: dict[str, object] = {**titles._asdict(), **names, "rowNames": None, "both": None}
     if sides := (reads or writes) and [reads or queries, writes or queries]:
-        titles = [axis_titles(axes["kind"], Languages(*axes["languages"]), row=row).rows
-                  for row in ("reads", "writes")]  # fmt: skip
-        both = dict(zip(("reads", "writes"), map(browser_tokens, sides), strict=True))
-        words |= {"rowNames": decoder_rows(*sides), "both": {"titles": titles, **both}}
+        rows = [axis_titles(kind, languages, row=row).rows for row in ROWS]
+        both: dict[str, list[str]] = dict(zip(ROWS, map(browser_tokens, sides), strict=True))
+        words["rowNames"], words["both"] = decoder_rows(*sides), {"titles": rows, **both}
     return words
 
 

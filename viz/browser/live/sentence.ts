@@ -150,6 +150,7 @@ export class LiveSentence {
       this.direction = direction;
       this.whole = this.shown = null;
       this.describe();
+      this.compare();
       if (this.engine) this.load();
     }
     this.field.value = text;

@@ -44,6 +44,7 @@ _NOT_TRUSTED = (
     "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
     "run the cell."
 )
+_PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
 _LETTER = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
@@ -315,6 +316,16 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
     return HtmlFrame(page, "Chart", "30rem", lambda: spec)._repr_mimebundle_()
 
 
+def _show_plotly(figure: Any) -> None:
+    """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
+    chart, bundle = still.plotly_map(figure), figure._repr_mimebundle_()
+    if chart is None or not bundle:  # a terminal shows its figures elsewhere
+        figure._ipython_display_()
+        return
+    pictures, metadata = _picture(_specification(chart), "Attention")
+    sys.modules["IPython"].display.display(bundle | pictures, metadata=metadata, raw=True)
+
+
 @cache
 def _vega() -> str:
     """Return the JavaScript of Vega-Embed, Vega-Lite and Vega, in the versions of Altair."""
@@ -335,6 +346,7 @@ def enable() -> bool:
         AttentionTrace, lambda trace, **_formats: explore(trace)._repr_mimebundle_()
     )
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
+        display.ipython_display_formatter.for_type(_PLOTLY, _show_plotly)
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")
     return True

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import altair as alt
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
@@ -28,6 +29,8 @@ from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
+from viz.figures import still
+from viz.figures.heads import head_map
 from viz.report import report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,8 +41,10 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     formatter = SimpleNamespace(for_type=registered.__setitem__)
     display = SimpleNamespace(mimebundle_formatter=formatter, ipython_display_formatter=formatter)
     shell = SimpleNamespace(display_formatter=display)
+    displayed: list = []
     ipython = SimpleNamespace(
         get_ipython=lambda: shell,
+        display=SimpleNamespace(display=lambda bundle, **_: displayed.append(bundle)),
     )
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     renderer = alt.renderers.active
@@ -53,6 +58,10 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     assert shown["text/html"] == notebook.explore(trace)._repr_html_()
     size = metadata["image/png"]
     assert image(shown).size == (2 * size["width"], 2 * size["height"])
+    head = head_map(trace.cross[1, 2], *trace.labels("cross"), kind="cross")
+    monkeypatch.setattr(go.Figure, "_repr_mimebundle_", lambda _figure: {"text/html": "Plotly"})
+    registered[f"{go.Figure.__module__}.{go.Figure.__name__}"](head)
+    assert {*displayed[0]} == {"text/html", "image/png"}
     monkeypatch.setattr(notebook, "find_spec", lambda _name: None)  # without the extra
     assert {*notebook.explore(trace)._repr_mimebundle_()[0]} == {"text/html"}
 
@@ -144,6 +153,16 @@ def test_a_picture_of_many_tokens_stays_small_and_keeps_every_weight():
     # a row of a square is the mean of rows, which share out 1 each
     squares = {place["row"] for place in large}
     assert sum(place["weight"] for place in large) == pytest.approx(len(squares), rel=1e-4)
+
+
+def test_figures_of_plotly_are_drawn_again():
+    trace = planted(evil=True)
+    queries, keys = trace.labels("cross")
+    large = still.plotly_map(head_map(trace.cross[1, 2], queries, keys, kind="cross", title=EVIL))
+    assert large.title.text == EVIL
+    assert json.dumps(EVIL)[1:-1] in large.to_dict()["encoding"]["y"]["axis"]["labelExpr"]
+    assert large.data["weight"].tolist() == pytest.approx(trace.cross[1, 2].ravel().tolist())
+    assert still.plotly_map(go.Figure(go.Heatmap(z=[[1]]))) is None
 
 
 def test_without_ipython_nothing_happens(monkeypatch):

@@ -203,9 +203,3 @@ def _words(texts: Sequence[str], *, angle: int) -> alt.Axis:
         labelOverlap="greedy",
         labelPadding=2,
     )
-
-
-def listed(table: pd.DataFrame) -> alt.InlineData:
-    """Return a table as data of any length: Altair refuses a table above 5,000 rows."""
-    rows: list[Any] = table.to_dict("records")
-    return alt.InlineData(rows)

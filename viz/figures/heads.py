@@ -1,23 +1,31 @@
-"""Attention as figures: one head, and one number for each head."""
+"""Attention as figures: one head, and one number for each head.
+
+Tokens are shown as text: Plotly interprets a few tags and Altair none, so tokens are escaped for
+Plotly.
+"""
 
 from collections.abc import Sequence
+from html import escape
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from transformer import errors, kinds, trace
 from transformer.text.languages import Languages
 from transformer.traces import from_arrays
-from viz.draw import wire
-from viz.draw.labels import axis_titles
-from viz.figures import still
-from viz.figures.axes import OLIVE, PALE, PURPLE, listed
+from viz.draw import palette, wire
+from viz.draw.labels import axis_titles, display_tokens
+from viz.figures.axes import OLIVE, PALE, PURPLE
 from viz.figures.forms import tips
 
 Weights = NDArray[np.float32]
 
+_HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
+_CELL = 26  # CSS pixels of a token
 _ROUNDING = 0.01  # of half precision, summed over the pieces of a word
 _UNKNOWN = Languages("", "")
 
@@ -34,10 +42,8 @@ def head_map(
     by_read: bool = False,
     alone: bool = False,
     title: str = "",
-) -> alt.Chart:
+) -> go.Figure:
     """Draw one large head: queries down, keys across, each weight in a tooltip (§3.2.1).
-
-    Of more than 80 tokens a side, neighbours share a square, and the chart says so.
 
     Args:
         weights: `[query, key]`, 0 to 1.
@@ -56,9 +62,19 @@ def head_map(
     """
     drawn = _as_weights(weights, kind)
     wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=2)
-    titles = axis_titles(kind, languages, row="reads" if by_read else None, alone=alone)
-    chart = still.large_map(drawn, queries, keys, kind=kind, titles=titles, title=title)
-    return chart.encode(tooltip=["query:N", "key:N", alt.Tooltip("weight:Q", format=".4f")])
+    figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
+    figure.update_layout(
+        title=escape(title) or None,
+        width=160 + _CELL * len(keys),
+        height=160 + _CELL * len(queries),
+        template="plotly_white",
+        margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
+        meta={"attention": kind},
+    )
+    rows, columns = axis_titles(kind, languages, row="reads" if by_read else None, alone=alone)
+    figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
+    figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
+    return figure
 
 
 def measures_chart(
@@ -97,7 +113,7 @@ def measures_chart(
         alt.Y("layer:O", title="layer"),
     )
     legend = alt.Legend(gradientLength=28 * drawn["layer"].nunique())
-    cells = alt.Chart(listed(drawn), width=alt.Step(width), height=alt.Step(34)).mark_rect()
+    cells = alt.Chart(_listed(drawn), width=alt.Step(width), height=alt.Step(34)).mark_rect()
     squares = cells.encode(
         *axes,
         color=alt.Color("value:Q", title=name, scale=scale, legend=legend),
@@ -105,11 +121,16 @@ def measures_chart(
     )
     if "p" not in frame:
         return squares
-    marked = alt.Chart(listed(drawn[drawn["p"] < SIGNIFICANT]))
+    marked = alt.Chart(_listed(drawn[drawn["p"] < SIGNIFICANT]))
     dots = marked.mark_point(  # unnamed where there is none
         filled=True, size=36, color="#202124", stroke="#fff", opacity=1, aria=False
     )
     return squares + dots.encode(*axes)
+
+
+def _listed(table: pd.DataFrame) -> alt.InlineData:
+    rows: list[Any] = table.to_dict("records")  # Altair refuses a table above 5,000 rows
+    return alt.InlineData(rows)
 
 
 def _as_weights(values: object, kind: kinds.Kind) -> Weights:
@@ -125,3 +146,29 @@ def _as_weights(values: object, kind: kinds.Kind) -> Weights:
             f"1: give transformer.analysis.lenses.as_rows of them"
         )
     return weights
+
+
+def _heatmap(
+    weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: kinds.Kind, name: str
+) -> go.Heatmap:
+    rows, columns = (
+        np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
+    )
+    tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
+    return go.Heatmap(
+        z=weights,
+        zmin=0,
+        zmax=1,
+        customdata=tokens,
+        colorscale=palette.colorscale(kind, "light"),
+        name=escape(name),
+        hovertemplate=_HOVER,
+        xgap=0.5,
+        ygap=0.5,
+    )
+
+
+def _ticks(tokens: Sequence[str]) -> dict[str, object]:
+    # by position: a word that occurs twice has two rows
+    texts = [escape(token) for token in display_tokens(tokens)]
+    return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

@@ -1,7 +1,8 @@
-"""Attention as a chart: one head large, or all heads of a kind small."""
+"""Attention as a picture where no script runs: one head large, or all heads of a kind small."""
 
 from collections.abc import Sequence
-from typing import Any
+from html import unescape
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 from transformer.kinds import Kind
 from viz.draw import palette, wire
 from viz.draw.labels import AxisTitles, display_tokens
-from viz.figures.axes import bare_axis, listed, vega_json
+from viz.figures.axes import bare_axis, vega_json
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _LABELLED = 40  # largest number of tokens of a side that have labels
 _SQUARES = 80  # largest number of squares of a side; beyond it, neighbours share a square
@@ -36,11 +40,7 @@ def large_map(
     )
     legend = alt.Legend(title=amount, gradientLength=120)
     step = alt.Step(min(24, _SIDE / max(shares.shape)))
-    table = _table(shares)
-    for name, place, tokens in (("query", "row", queries), ("key", "column", keys)):
-        names = display_tokens(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
-        table[name] = np.array(names)[table[place]]
-    squares = _squares(listed(table), kind, across, down, legend)
+    squares = _squares(_table(shares), kind, across, down, legend)
     return squares.properties(width=step, height=step, title=alt.Title(title or "", subtitle=notes))
 
 
@@ -64,7 +64,7 @@ def small_maps(
         outline.transform_filter(f"{chosen} && !datum.column").encode(
             x=alt.value(0), x2=alt.value("width"), y=alt.value(0), y2=alt.value("height")
         ),
-        data=listed(table[there]),
+        data=table[there],
     )
     down, across = (
         alt.Header(title=None, labelAngle=0, labelExpr=f"'{letter}' + (datum.value + 1)")
@@ -76,6 +76,19 @@ def small_maps(
         spacing=4,
         title=alt.Title(title, subtitle=notes, anchor="start"),
     )
+
+
+def plotly_map(figure: "go.Figure") -> Any:
+    """Draw a figure of `head_map` once more; None for any other figure."""
+    meta = figure.layout.meta
+    if not isinstance(meta, dict) or "attention" not in meta:
+        return None
+    (heatmap,) = figure.data
+    weights, tokens = np.asarray(heatmap.z), heatmap.customdata
+    queries, keys = ([*map(unescape, axis)] for axis in (tokens[:, 0, 0], tokens[0, :, 1]))
+    titles = AxisTitles(figure.layout.yaxis.title.text, figure.layout.xaxis.title.text)
+    title = unescape(figure.layout.title.text or "")
+    return large_map(weights, queries, keys, kind=meta["attention"], titles=titles, title=title)
 
 
 def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:

@@ -1,6 +1,5 @@
 """Each figure holds the planted values under the right words."""
 
-import json
 from typing import cast
 
 import numpy as np
@@ -28,27 +27,28 @@ def planted():
     return weights
 
 
-def hot(chart):
-    """The brightest square of a map by what its tooltip says, and its weight."""
-    (squares,) = chart.to_dict()["datasets"].values()
-    most = max(squares, key=lambda square: square["weight"])
-    return most["query"], most["key"], most["weight"]
+def hot(heatmap):
+    """The brightest cell of a Plotly heatmap by what hover says of it, and its weight."""
+    z = np.asarray(heatmap.z)
+    at = np.unravel_index(z.argmax(), z.shape)
+    return (*np.asarray(heatmap.customdata)[at].tolist(), float(z[at]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
     for number, (layer, head) in [(0, (0, 0)), (4, (1, 1))]:
-        chart = head_map(planted()[layer, head], QUERIES, KEYS, kind=kind, title="<b>L1 H1")
-        rows, columns = ("Zwei", "Hun", "·de", "end"), ("Two", "dogs", "<b>run</b>", "dogs", "end")
+        figure = head_map(planted()[layer, head], QUERIES, KEYS, kind=kind, title="L1 H1")
+        rows = ("Zwei", "Hun", "·de", "end")
+        columns = ("Two", "dogs", "&lt;b&gt;run&lt;/b&gt;", "dogs", "end")
         query, key = number % 4, (2 * number + 1) % 5
-        assert hot(chart) == (rows[query], columns[key], pytest.approx(0.9125))
-        spec = chart.to_dict()
-        assert spec["title"]["text"] == "<b>L1 H1"
-        for axis, words in (("y", rows), ("x", columns)):
-            expression = spec["encoding"][axis]["axis"]["labelExpr"]
-            assert json.loads(expression.removesuffix("[datum.value]")) == list(words)
-        scale = spec["encoding"]["color"]["scale"]
-        assert [*zip(scale["domain"], scale["range"], strict=True)] == colorscale(kind, "light")
+        (heatmap,) = figure.data
+        assert hot(heatmap) == (rows[query], columns[key], pytest.approx(0.9125))
+        assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (rows, columns)
+        assert figure.layout.yaxis.tickvals == (0, 1, 2, 3)
+        assert figure.layout.yaxis.autorange == "reversed"  # the first row is on top
+        assert figure.layout.xaxis.side == "top"
+        assert (heatmap.zmin, heatmap.zmax) == (0, 1)
+        assert heatmap.colorscale == tuple(colorscale(kind, "light"))
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_what_a_lens_gives_is_drawn_as_rows_or_not_at_all(value):
     values[0, 0, 0, 0] = value
     with pytest.raises(ValueError, match="as_rows"):
         head_map(values[0, 0], QUERIES, KEYS, kind="cross")
-    assert hot(head_map(as_rows(values[0, 0]), QUERIES, KEYS, kind="cross"))
+    assert head_map(as_rows(values[0, 0]), QUERIES, KEYS, kind="cross").data
 
 
 def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
@@ -102,7 +102,9 @@ def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
         torch.tensor(planted()[0, 0]).bfloat16(),
         planted()[0, 0].tolist(),
     ):
-        assert hot(head_map(given, QUERIES, KEYS, kind="cross"))[2] == pytest.approx(0.91, 0.01)
+        assert hot(*head_map(given, QUERIES, KEYS, kind="cross").data)[2] == pytest.approx(
+            0.91, 0.01
+        )
     with pytest.raises(ValueError, match="no kind of attention 'enc'"):
         head_map(planted()[0, 0], QUERIES, KEYS, kind=cast("Kind", "enc"))
     with pytest.raises(ValueError, match="3 queries"):

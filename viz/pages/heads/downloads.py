@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from html import escape
 from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -9,15 +10,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, Kind
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.draw.caption import tells_heads, title_end
+from viz.draw.attention_map import MapAxes
+from viz.draw.caption import Origin, tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
+from viz.figures.heads import head_map
 from viz.report import report
 from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
@@ -46,6 +49,11 @@ def download_menu(
             ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
             (f"{subject} as CSV", rows, every, "csv", "text/csv"),
             (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
+            (
+                "This map as an interactive heat map",
+                lambda: heat_map(opened, options.kind or "cross", trace, origin),
+                *(f"heat map {opened.title}", "html", "text/html"),
+            ),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
             name = origin.file_name(part, ending)
@@ -73,6 +81,22 @@ def csv(opened: OpenMap) -> bytes:
     frame["lens"] = opened.lens
     frame[column(opened.lens, sinks=opened.sinks)] = opened.weights.ravel()
     return csv_bytes(frame)
+
+
+def heat_map(opened: OpenMap, kind: Kind, trace: AttentionTrace, origin: Origin) -> bytes:
+    """Draw the open map as a page to zoom, hover and save from, which needs no network."""
+    figure = head_map(
+        np.clip(opened.weights, 0, 1),  # sums of a word's subwords are rounded
+        *opened.labels,
+        kind=kind,
+        languages=trace.languages,
+        by_read=MapAxes.of(trace, kind).writes is not None,
+    )
+    page = figure.to_html(config={"displaylogo": False})
+    caption = "".join(f"<p>{escape(line)}</p>" for line in origin.caption(opened.title))
+    # the last one: the library in the page has some, too
+    before, end, after = page.rpartition("</body>")
+    return f"{before}{caption}{end}{after}".encode(errors="replace")
 
 
 def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:

@@ -1,6 +1,9 @@
 """Downloaded files hold the values on the screen, to the last digit."""
 
+import base64
 import io
+import json
+import re
 from html import escape
 
 import numpy as np
@@ -9,10 +12,11 @@ import pandas as pd
 from tests.made_trace import made_trace
 from tests.viz.app_test import texts
 from transformer import AttentionTrace
+from transformer.kinds import KINDS
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.open_head import heads_of_kind, open_map
-from viz.pages.heads.downloads import all_csv, csv, npz
+from viz.pages.heads.downloads import all_csv, csv, heat_map, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
@@ -122,3 +126,22 @@ def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) 
     app = serve("heads", text="The dog 漢 waits.")
     (message,) = [text for text in texts(app) if "the model reads <unk>" in text]
     assert escape(message) in files["HTML report"].decode()
+
+
+def test_a_heat_map_is_one_page_with_every_weight_and_no_network(translator) -> None:
+    trace = translator.trace("The <b>dog</b></script> sings.", "Der Hund singt.")
+    for kind in KINDS:
+        shown = open_map(heads_of_kind(trace, kind, words=False, special=True), 1, 2)
+        origin = Origin.from_translator(translator, trace.source, trace.target)
+        page = heat_map(shown, kind, trace, origin).decode()
+        assert f"<p>{escape(origin.made_by)}.</p></body>" in page
+        # the library is in the page; what follows it is the figure
+        assert page.count("<script") == page.count("</script>")
+        assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=", page)
+        assert "<b>dog" not in page
+        (data,) = re.findall(r"Plotly\.newPlot\(\s*\"[^\"]+\",\s*(\[.*?\]),\s*\{", page, re.DOTALL)
+        (drawn,) = json.loads(data)
+        z = drawn["z"]
+        values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+        np.testing.assert_array_equal(values.reshape(shown.weights.shape), shown.weights)
+        assert drawn["zmax"] == 1

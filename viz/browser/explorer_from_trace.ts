@@ -22,7 +22,8 @@ export function explorerData(trace: Trace, about: About, selected: HeadPlace): E
   return {
     selected, name: headName(layer, head), mean: null, together: null, over: [], pairs: [],
     mostHeads: MOST_HEADS, compared: [], grid: gridData(trace, about, selected), kinds,
-    weights: new HeadWeights(kinds, { dtype: "float32", unit: 1 }), painted: trace.edited.rows,
+    weights: new HeadWeights(kinds, { dtype: "float32", unit: 1 }),
+    ...trace.edited.rows.length && { painted: trace.edited.rows },
   };
 }
 

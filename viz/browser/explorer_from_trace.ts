@@ -24,6 +24,7 @@ export function explorerData(
   return {
     selected, name: headName(layer, head), mean: null, together: null, over: [], pairs: [],
     compared: [], grid: gridData(trace, about, selected), kinds,
-    weights: new HeadWeights(kinds, { dtype: "float32", unit: 1 }), painted: trace.edited.rows,
+    weights: new HeadWeights(kinds, { dtype: "float32", unit: 1 }),
+    ...trace.edited.rows.length && { painted: trace.edited.rows },
   };
 }

@@ -21,7 +21,7 @@ MANIFEST = "model.json"
 _PART = 2**21  # bytes of a part before it is packed
 _LARGEST = 127  # of an int8
 
-BLEU: dict[str, tuple[float, float]] = {}
+BLEU = {"d84dc140d99422f580cbd0d68f1c6b07c8e64ff9d8bee02fe9f16b77488298ab": (36.21, 35.99)}
 """Exact and rounded weights on 1,000 sentences, by checksum: `python -m benchmarks rounded`."""
 
 _Arrays = Mapping[str, NDArray[Any]]

@@ -161,11 +161,12 @@ def test_the_walk_goes_on_and_back_and_plays(browser):
     assert step_of(page) == "x"
     assert page.picked() == heard  # the host hears of no step that plays
     # a walk that plays by itself does so until the reader acts
+    tab.emulate_media(reduced_motion="no-preference")
     page = Still(tab, content(step=1, plays=True), width=1200)
     assert step_of(page) == "x"
     tab.clock.fast_forward(2400)
     assert step_of(page) == "q, k, v"
-    tab.mouse.click(5, 5)
+    tab.keyboard.press("Shift")  # outside the picture
     tab.clock.fast_forward(9000)
     assert step_of(page) == "q, k, v"
     page.show(content(step=1, query="Schnee", plays=True))

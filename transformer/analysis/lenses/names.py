@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from transformer.analysis.teacher_forcing import LayerMeasure
+from transformer.choices import check_choices
 
 LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]
 NAMES: tuple[LensName, ...] = get_args(LensName)
@@ -16,6 +17,7 @@ VARIANTS: tuple[NormVariant, ...] = get_args(NormVariant)
 AnyLens: TypeAlias = LensName | NormVariant
 
 
+@check_choices
 @dataclass(frozen=True)
 class Lens:
     """A measure of how much a query takes from a key."""

@@ -100,7 +100,11 @@ test("heads leave as they are known, and a head that is given back by a click st
   assert.equal(breaking.random(), null); // another one is removed, too
   sentence.edits = { removed: [b] }; // by clicks
   answered();
-  assert.deepEqual([sentence.edits.removed, breaking.wanted], [[b], 0]);
+  assert.deepEqual([sentence.edits.removed, breaking.wanted], [[b], 1]);
+  assert.match(breaking.count.textContent as string, /1 of 9/);
+  breaking.remove(0);
+  assert.deepEqual(sentence.edits.removed, []);
+  answered();
   breaking.remove(1);
   assert.deepEqual(sentence.edits.removed, [a]);
   assert.equal(breaking.random()?.logProb, -2);
@@ -122,6 +126,11 @@ test("log P and words say what edits cost, beside as many random heads", () => {
   const chosen = { ...after, edited: { ...after.edited, prefix: 2 } };
   const [line] = figuresOf(trace, chosen, null, null);
   assert.match(line.join(""), /−2\.00 → −2\.00: .*chose; 1 word/);
+  // a head that is removed after the choice: the words are those of both
+  const both = { ...chosen, edited: { ...chosen.edited, removed: heads.slice(0, 1) } };
+  const [[, left], [, begun]] = figuresOf(trace, both, -4.3, null);
+  assert.match(left, /this head, 10 times less probable\.$/);
+  assert.match(begun, /chose; 1 word/);
   assert.deepEqual(figuresOf(trace, trace, null, null), []);
 });
 

@@ -90,7 +90,8 @@ export class Breaking {
 
   /** The translation without the removed heads is shown. */
   follow() {
-    const count = firstOf(this.order, this.sentence.edits.removed);
+    const { removed } = this.sentence.edits;
+    const count = this.order.filter((place) => isAmong(removed, place)).length;
     if (this.wanted !== null && count !== this.removes) { // by a click on a head
       this.stop();
       this.wanted = this.removes = count;

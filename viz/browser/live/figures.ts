@@ -28,11 +28,12 @@ export function figuresOf(
     ...(heads ? [`without ${heads === 1 ? "this head" : `these ${heads} heads`}`] : []),
     ...(rows ? [`with ${counted(rows, "painted row")}`] : []),
   ].join(" and ");
+  const times = original === null ? "" : `, ${timesOf(before - original).toLowerCase()}`;
   const figures: [string, string][] = [[
     original === null ? `log P ${fixed(before, 2)} → …: ` : change(original),
-    `the original translation ${edits}${original === null ? ""
-      : `, ${timesOf(before - original).toLowerCase()}`}; ${words}.`,
+    `the original translation ${edits}${times}${prefix ? "" : `; ${words}`}.`,
   ]];
+  if (prefix) figures.push([change(sum(shown)), `this one, which begins as you chose; ${words}.`]);
   if (random && heads && !rows) {
     const isSame = random.text === whole.target.text;
     figures.push([change(before + random.logProb), `without ${counted(heads, "random head")} `

@@ -18,7 +18,7 @@ import { readLink, writeLink } from "./address.ts";
 import { Breaking } from "./breaking.ts";
 import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
-import { type Listener, LiveSentence } from "./sentence.ts";
+import { type Act, type Listener, LiveSentence } from "./sentence.ts";
 import { changedRow } from "./words.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
@@ -51,6 +51,7 @@ export class LivePage implements Listener {
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
+  resting: Act = ""; // how what it waits for was made
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
   played = ""; // and that of the player
@@ -100,6 +101,8 @@ export class LivePage implements Listener {
       : directions[direction].examples[0]?.text;
     const { removed, rows, prefix } = link;
     this.written = { replaces: true, act: "", at: 0 };
+    window.clearTimeout(this.rest);
+    this.rest = 0;
     this.open = link.head ?? this.open;
     sentence.go(direction, link.text || text || "", { removed, rows, prefix }, link.problem);
   }
@@ -117,7 +120,14 @@ export class LivePage implements Listener {
     this.describe();
     this.draw(trace);
     window.clearTimeout(this.rest);
-    this.rest = window.setTimeout(() => this.keep(), REST);
+    this.resting = this.act;
+    this.rest = window.setTimeout(() => this.keep(this.resting), REST);
+  }
+
+  /** Keep what is shown before another act: Back leads to it, however soon that comes. */
+  onAct(act: Act) {
+    const next = act || (this.breaking.wanted ? "breaking" : "");
+    if (this.rest && (!next || next !== this.resting)) this.keep(this.resting);
   }
 
   onOriginal() {
@@ -204,7 +214,7 @@ export class LivePage implements Listener {
     } else {
       this.open = selected;
       this.describe();
-      this.keep();
+      this.keep(this.act);
     }
   }
 
@@ -251,11 +261,18 @@ export class LivePage implements Listener {
     if (count.textContent !== text) count.textContent = text;
   }
 
+  /** What is being done, of which the address keeps the end alone. */
+  get act(): Act {
+    if (this.breaking.wanted) return "breaking";
+    return document.activeElement === this.sentence.field ? "typing" : "";
+  }
+
   /** Keep in the address what is shown; Back takes back one act after another. */
-  keep() {
-    const { open, written, breaking, sentence: { field, languages, shown, edits } } = this;
+  keep(act: Act) {
+    const { open, written, sentence: { field, languages, shown, edits } } = this;
+    window.clearTimeout(this.rest);
+    this.rest = 0;
     if (!shown || shown.source.text !== field.value) return;
-    const act = breaking.wanted ? "breaking" : document.activeElement === field ? "typing" : "";
     const goesOn = act && act === written.act && performance.now() - written.at < PAUSE;
     this.written = { replaces: false, act, at: performance.now() };
     writeLink({ text: field.value, from: languages[0].code, head: open, ...edits },

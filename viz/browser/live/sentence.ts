@@ -17,8 +17,12 @@ const QUOTED = 60; // characters of the sentence that the pictures show
 export interface Edits { removed: HeadPlace[]; rows: Row[]; prefix: string[] }
 const NO_EDITS: Edits = { removed: [], rows: [], prefix: [] };
 
+/** What a visitor does for a while, of which the address keeps the end alone. */
+export type Act = "typing" | "breaking" | "";
+
 export interface Listener {
   onTrace: (trace: Trace) => void; // a sentence is translated, or once more with edits
+  onAct?: (act: Act) => void; // something else is about to be shown
   onOriginal?: () => void; // and log P of its original is there
   onOrdered?: (answer: Ordered) => void;
   random?: () => Random | null; // beside the heads that are removed
@@ -145,7 +149,8 @@ export class LiveSentence {
   }
 
   /** Take another sentence, perhaps of the other direction. */
-  go(direction: number, text: string, edits: Partial<Edits> = {}, note = "") {
+  go(direction: number, text: string, edits: Partial<Edits> = {}, note = "", act: Act = "") {
+    this.listener.onAct?.(act);
     if (direction !== this.direction) {
       this.direction = direction;
       this.whole = this.shown = null;
@@ -160,7 +165,7 @@ export class LiveSentence {
   }
 
   typed() {
-    this.go(this.direction, this.field.value, { removed: this.edits.removed });
+    this.go(this.direction, this.field.value, { removed: this.edits.removed }, "", "typing");
   }
 
   /** Follow the field: what is not translated yet is not shown as if it were. */
@@ -184,6 +189,7 @@ export class LiveSentence {
 
   /** Change what is removed, painted or forced, and translate once more. */
   edit(edits: Partial<Edits>) {
+    this.listener.onAct?.("");
     this.edits = { ...this.edits, ...edits };
     this.note = "";
     this.ask();

@@ -214,9 +214,9 @@ def pieces_chart(
         forms.long_form("positions", "log_p", curves, place=range(len(pieces)), piece=words),
         axes.word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
         alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
-        axes.curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
+        axes.curve_color("positions", list(curves), colors, labelLimit=320),
         width=1.5,
         dots=40,
-        height=360 + 28 * -(-len(curves) // 2),
+        height=360 + 24 * len(curves),
         tooltip=forms.tips("positions", "piece", log_p=("", ".3f")),
     )

@@ -1,4 +1,4 @@
-"""A class on one server: each student on a card of their own, with answers that nobody else has.
+"""A class on one server: each student has a different card and different answers.
 
 After every answer the address that the server writes has the tries of this student, and no others.
 """
@@ -89,7 +89,7 @@ async def _student(host: str, lesson: Lesson, own: int, every: float) -> list[fl
             await asyncio.sleep(draw.uniform(0, 2 * every))
             if not card.ask:
                 continue
-            # numbers that nobody else types; of choices, one by the student's number
+            # each student types a different number, and takes a choice by their own number
             choice = own % len(card.choices) if card.choices else 0
             given[task] = [str(choice + 1) if card.choices else str(1_000 + 37 * own + place)]
             field = f"lesson-{'chosen' if card.choices else 'typed'}-{place}"

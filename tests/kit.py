@@ -1,4 +1,4 @@
-"""What tests and benchmarks of servers share: free ports, the wait for an answer, and Chromium."""
+"""Helpers for tests and benchmarks of servers: free ports, the wait for an answer, and Chromium."""
 
 import socket
 import time
@@ -18,7 +18,7 @@ QUIET = [
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

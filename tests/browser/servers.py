@@ -32,8 +32,8 @@ def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
     try:
         address = f"http://127.0.0.1:{port}/{base}".rstrip("/")
         if not is_well(address, server.is_alive, START):
-            said = log.read_text("utf-8", "replace") if log.exists() else "nothing"
-            pytest.fail(f"streamlit did not start at {address}; it said:\n{said}", pytrace=False)
+            output = log.read_text("utf-8", "replace") if log.exists() else "nothing"
+            pytest.fail(f"streamlit did not start at {address}; it wrote:\n{output}", pytrace=False)
         yield address
     finally:
         server.terminate()

@@ -23,7 +23,7 @@ MAX_HEADS = 8
 
 @dataclass(frozen=True)
 class MapAxes:
-    """What stands along the axes of a map; `viz/browser/core/labels.ts` words it."""
+    """Tokens and names along the axes of a map; `viz/browser/core/labels.ts` words them."""
 
     kind: kinds.Kind
     labels: Labels
@@ -65,7 +65,7 @@ class MapAxes:
 
     @property
     def message(self) -> dict[str, Any]:
-        """What travels to the browser."""
+        """The axes as the browser reads them."""
         names = ("kind", "reads", "writes", "alone")
         return {
             **{name: getattr(self, name) for name in names},

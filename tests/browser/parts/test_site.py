@@ -100,14 +100,14 @@ def says(page, element: str, words: str) -> None:
 
 # as soon as a translation is there, another act
 PRESSED_AT_ONCE = """([text, cell]) => {
-    const said = document.querySelector("#translation [aria-live]");
+    const translation = document.querySelector("#translation [aria-live]");
     const watch = new MutationObserver(() => {
-        if (said.textContent !== text) return;
+        if (translation.textContent !== text) return;
         watch.disconnect();
         const enter = new KeyboardEvent("keydown", { key: "Enter", bubbles: true });
         setTimeout(() => { cell.focus(); cell.dispatchEvent(enter); }, 50);
     });
-    watch.observe(said, { childList: true, characterData: true, subtree: true });
+    watch.observe(translation, { childList: true, characterData: true, subtree: true });
 }"""
 
 

@@ -13,7 +13,7 @@ from viz.draw.labels import axis_titles, browser_tokens, decoder_rows
 
 
 def words_of(axes):
-    """What a browser writes along axes, by Python's labels; `tests/js/test_from_trace` compares."""
+    """Return the words along axes, by Python's labels; `tests/js/test_from_trace` compares."""
     kind, languages = axes["kind"], Languages(*axes["languages"])
     queries, keys, reads, writes = (axes[n] for n in ("queries", "keys", "reads", "writes"))
     row: Row | None = "reads" if axes["byRead"] or writes else "writes" if reads else None

@@ -56,7 +56,7 @@ ask: Is “man” the darkest of the row “rides”?
 
 @pytest.fixture(scope="module")
 def sentences(bundled, tmp_path_factory):
-    """What each card of the lesson is about, which no other wording changes."""
+    """The subject of each card, which no other wording changes."""
     path = tmp_path_factory.mktemp("lesson") / "horses.en.md"
     path.write_text(LESSON, "utf-8")
     return [sentence for _, sentence, _, _ in answer_key(read_lesson(path), bundled)]

@@ -304,10 +304,10 @@ class _Panel(NamedTuple):
         with st.container(key=f"lesson-verdict-{number}"):
             if right or given == SHOWN:
                 text = as_markdown(in_language(answer, self.lesson.language))
-                said = texts["right" if right else "shown"].format(answer=text)
+                verdict = texts["right" if right else "shown"].format(answer=text)
                 if text.rstrip("”“’‘").endswith((".", "!", "?")):  # a choice that is a sentence
-                    said = said.removesuffix(".")
-                st.markdown(f"**{said}**")
+                    verdict = verdict.removesuffix(".")
+                st.markdown(f"**{verdict}**")
                 if seen:
                     st.markdown(texts["uncounted"])
                 st.markdown(card.reveal.replace("{answer}", text))

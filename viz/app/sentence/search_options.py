@@ -1,4 +1,4 @@
-"""What a user can set of the search: each option with its field, its links and its setting."""
+"""Options of the search, each with its field, its name in links and its setting."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +14,9 @@ from viz.draw.labels import quoted
 BEAMS = (1, 2, 4, 8)
 ALPHAS = (0.0, 2.0)
 """The smallest and the largest; 0 is no penalty, and at 1 the score is about log p per piece."""
+
+BEAM, PREFIX = "beam", "prefix"
+"""Names of options that other modules read."""
 
 _QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
 
@@ -66,14 +69,14 @@ def _alpha_problem(value: str) -> str:
 
 OPTIONS = (
     SearchOption(
-        "beam",
+        BEAM,
         "beam_size",
         "beam_size",
         lambda: st.selectbox(
             "Beam size",
             BEAMS,
             index=BEAMS.index(BEAM_SIZE),
-            key="beam",
+            key=BEAM,
             bind="query-params",
             help="How many partial translations the search keeps at each step.",
         ),
@@ -98,10 +101,10 @@ OPTIONS = (
         problem=_alpha_problem,
     ),
     SearchOption(
+        PREFIX,
         "prefix",
         "prefix",
-        "prefix",
-        lambda: text_input("Forced prefix, in pieces", key="prefix"),
+        lambda: text_input("Forced prefix, in pieces", key=PREFIX),
         hidden=True,
         as_setting=lambda pieces: tuple(pieces.split()),
         without="without the prefix",
@@ -123,6 +126,5 @@ OPTIONS = (
 )
 """In the order of the fields of `SearchRequest`."""
 
-BEAM, _, PREFIX, _ = (option.name for option in OPTIONS)
 BY_NAME = {option.name: option for option in OPTIONS}
 CONSTRAINTS = [option for option in OPTIONS if option.without]

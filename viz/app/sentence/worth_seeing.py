@@ -22,7 +22,7 @@ LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 Find = FromModel | Literal["page", "nothing"]
-"""What a view finds: by a function, or as all its page."""
+"""How a view gets findings: from a function, from those of its page, or not at all."""
 
 
 class Question(NamedTuple):

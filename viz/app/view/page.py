@@ -22,7 +22,7 @@ _ROW, _FINDINGS = "view.row", "view.findings"
 
 
 Need = Literal["nothing", "model", "sentence", "trace"]
-"""What a view is drawn with: nothing, the model of the bar, or the translation in the bar.
+"""Inputs of a view: nothing, the model of the bar, or the translation in the bar.
 
 With a sentence, the view is drawn without a translation, too; with a trace, only if it has one.
 """

@@ -217,6 +217,6 @@ def pieces_chart(
         axes.curve_color("positions", list(curves), colors, labelLimit=320),
         width=1.5,
         dots=40,
-        height=360 + 24 * len(curves),
+        height=336 + 24 * len(curves),
         tooltip=forms.tips("positions", "piece", log_p=("", ".3f")),
     )

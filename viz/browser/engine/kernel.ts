@@ -1,5 +1,5 @@
-// Rows times a matrix, the only work that takes time: in WebAssembly, four rows at once, or the
-// same in JavaScript where that is refused. All numbers are float32 in one memory, and places are
+// The work that takes time, rows times a matrix and what heads look at: in WebAssembly, four numbers
+// at once, or the same in JavaScript where that is refused. All numbers are float32 in one memory, and places are
 // numbers of a float from its start.
 
 import { EngineError } from "./folder.ts";
@@ -10,12 +10,18 @@ const ROWS = 4;
 
 /** Places in bytes. */
 type Multiply = (x: number, w: number, y: number, inputs: number, outputs: number) => void;
+/** All heads of one row, each with its part of every row of a table. Places are numbers of a float.
+ * @param slots first of the numbers of the table's rows @param stride of the table */
+type Look = (of: number, table: number, to: number, slots: number, count: number, stride: number,
+  width: number, heads: number) => void;
+interface Exports { memory: WebAssembly.Memory; multiply: Multiply; scores: Look; mix: Look }
 
 export class Kernel {
   declare floats: Float32Array; // other views once more memory is taken
+  declare ints: Int32Array;
   declare bytes: Uint8Array;
   top = 0; // bytes that are taken
-  wasm: { memory: WebAssembly.Memory; multiply: Multiply } | null = null;
+  wasm: Exports | null = null;
 
   /** @param plain whether to do without WebAssembly */
   static async make(plain = false): Promise<Kernel> {
@@ -23,7 +29,7 @@ export class Kernel {
     try {
       if (!plain) {
         const { instance } = await WebAssembly.instantiate(kernelModule());
-        kernel.wasm = instance.exports as unknown as NonNullable<Kernel["wasm"]>;
+        kernel.wasm = instance.exports as unknown as Exports;
       }
     } catch { /* a browser or a policy without it */ }
     kernel.see(kernel.wasm ? kernel.wasm.memory.buffer : new ArrayBuffer(PAGE));
@@ -54,6 +60,38 @@ export class Kernel {
     }
   }
 
+  /** Score each row of the table by q · k, `[head, key]`. */
+  scores: Look = (q, table, to, slots, count, stride, width, heads) => {
+    const { floats, ints, wasm } = this;
+    if (wasm && width % 4 === 0) {
+      wasm.scores(4 * q, 4 * table, 4 * to, 4 * slots, count, 4 * stride, 4 * width, heads);
+      return;
+    }
+    for (let head = 0; head < heads; head++, q += width) {
+      for (let key = 0; key < count; key++, to++) {
+        const row = table + ints[slots + key] * stride + head * width;
+        floats[to] = 0;
+        for (let n = 0; n < width; n++) floats[to] += floats[q + n] * floats[row + n];
+      }
+    }
+  };
+
+  /** Add up the rows of the table by weights, `[head, key]`. */
+  mix: Look = (weights, table, to, slots, count, stride, width, heads) => {
+    const { floats, ints, wasm } = this;
+    if (wasm && width % 4 === 0) {
+      wasm.mix(4 * weights, 4 * table, 4 * to, 4 * slots, count, 4 * stride, 4 * width, heads);
+      return;
+    }
+    floats.fill(0, to, to + heads * width);
+    for (let head = 0; head < heads; head++, to += width) {
+      for (let key = 0; key < count; key++, weights++) {
+        const row = table + ints[slots + key] * stride + head * width;
+        for (let n = 0; n < width; n++) floats[to + n] += floats[weights] * floats[row + n];
+      }
+    }
+  };
+
   private plainly: Multiply = (x, w, y, inputs, outputs) => {
     const { floats } = this;
     const first = x / 4;
@@ -77,6 +115,7 @@ export class Kernel {
 
   private see(buffer: ArrayBuffer) {
     this.floats = new Float32Array(buffer);
+    this.ints = new Int32Array(buffer);
     this.bytes = new Uint8Array(buffer);
   }
 

@@ -1,7 +1,7 @@
-// The kernel's WebAssembly, put together from its instructions: y = x Wᵀ for four rows of x at
-// once, so that each weight is read once for all four.
+// The kernel's WebAssembly, put together from its instructions.
 
-// locals: the parameters, then what the two loops count and add up
+// y = x Wᵀ for four rows of x at once, so that each weight is read once for all four. Locals: the
+// parameters, then what the two loops count and add up
 const [X, W, Y, INPUTS, OUTPUTS, OUTPUT, AT, LENGTH, WIDTH, HALF] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const ROW = [X, 10, 11, 12]; // where each of the four rows begins
 const OTHER = 13; // the weights of the output that is computed at the same time
@@ -24,6 +24,8 @@ const lane = (vector: number, n: number) => [...get(vector), 0xfd, 0x1f, n];
 const addVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe4, 1];
 const multiplyVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe6, 1];
 const add = (a: number[], b: number[]) => [...a, ...b, 0x92];
+const total = (sum: number) =>
+  add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3)));
 const store = (place: number[], value: number[]) => [...place, ...value, 0x38, 2, 0];
 
 const halfOf = (count: number[]) => [...count, ...number(1), 0x76];
@@ -31,7 +33,7 @@ const addProduct = (sum: number, weights: number) =>
   set(sum, ...addVectors(get(sum), multiplyVectors(get(weights), get(NUMBERS))));
 
 // The outputs n and n + ⌊outputs / 2⌋ are computed at once; of an odd number one is computed twice.
-const BODY = [
+const MULTIPLY = [
   ...set(LENGTH, ...times(get(INPUTS), number(4))),
   ...set(WIDTH, ...times(get(OUTPUTS), number(4))),
   ...set(HALF, ...halfOf(get(OUTPUTS))),
@@ -54,8 +56,6 @@ const BODY = [
     ),
     ...[0, 1, 2, 3].flatMap((n) => {
       const place = plus(get(Y), times(get(WIDTH), number(n)));
-      const total = (sum: number) =>
-        add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3)));
       return [...store(place, total(SUM[n])),
         ...store(plus(place, get(HALF)), total(SUM_OTHER[n]))];
     }),
@@ -68,6 +68,39 @@ const BODY = [
   0x0b,
 ];
 
+// All heads of one row: q K of the rows of a table, or their sum by weights. Locals: the parameters,
+// then what the three loops count and add up
+const [OF, TABLE, TO, SLOTS, COUNT, STRIDE, WIDE, HEADS, KEY, PART, SUM_PART] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+const tableRow = plus(get(TABLE),
+  times([...plus(get(SLOTS), get(KEY)), 0x28, 2, 0], get(STRIDE)));
+const splat = (place: number[]) => [...place, 0x2a, 2, 0, 0xfd, 0x13];
+const step = (local: number, ...by: number[]) => set(local, ...plus(get(local), by));
+const eachKey = (...body: number[]) => [...set(KEY, ...number(0)),
+  ...loop(...body, ...step(KEY, ...number(4)), ...againIf(...isLess(get(KEY), get(COUNT))))];
+const eachPart = (...body: number[]) => [...set(PART, ...number(0)),
+  ...loop(...body, ...step(PART, ...number(16)), ...againIf(...isLess(get(PART), get(WIDE))))];
+const addPart = (a: number[], b: number[]) =>
+  set(SUM_PART, ...addVectors(get(SUM_PART), multiplyVectors(a, b)));
+const eachHead = (ofWidth: number, ofCount: number, ...body: number[]) => [
+  ...set(COUNT, ...times(get(COUNT), number(4))),
+  ...loop(...body, ...step(ofWidth, ...get(WIDE)), ...step(TABLE, ...get(WIDE)),
+    ...step(ofCount, ...get(COUNT)), ...step(HEADS, 0x41, 0x7f), ...againIf(...get(HEADS))),
+  0x0b,
+];
+
+const SCORES = eachHead(OF, TO, ...eachKey(
+  ...set(SUM_PART, ...zeros),
+  ...eachPart(...addPart(load(plus(get(OF), get(PART))), load(plus(tableRow, get(PART))))),
+  ...store(plus(get(TO), get(KEY)), total(SUM_PART)),
+));
+const MIX = eachHead(TO, OF, ...eachPart(
+  ...set(SUM_PART, ...zeros),
+  ...eachKey(...addPart(splat(plus(get(OF), get(KEY))), load(plus(tableRow, get(PART))))),
+  ...plus(get(TO), get(PART)), ...get(SUM_PART), 0xfd, 0x0b, 2, 0,
+));
+
 const [I32, V128, FUNCTION] = [0x7f, 0x7b, 0x60];
 
 const length = (count: number) => (count < 128 ? [count] : [(count & 127) | 128, count >> 7]);
@@ -75,15 +108,19 @@ const sized = (bytes: number[]) => [...length(bytes.length), ...bytes];
 const name = (text: string) => sized([...text].map((letter) => letter.charCodeAt(0)));
 const section = (id: number, ...bytes: number[]) => [id, ...sized(bytes)];
 
-/** @returns a module with `memory` and `multiply(x, w, y, inputs, outputs)`: places in bytes, and
- *   `inputs` a multiple of 4 */
+/** @returns a module with `memory`, `multiply(x, w, y, inputs, outputs)`, and `scores` and `mix` of
+ *   `(of, table, to, slots, count, stride, width, heads)`: places, stride and width in bytes, and
+ *   `inputs` and a head's width multiples of four numbers */
 export function kernelModule(): Uint8Array<ArrayBuffer> {
   return new Uint8Array([
     0, ...[..."asm"].map((letter) => letter.charCodeAt(0)), 1, 0, 0, 0,
-    ...section(1, 1, FUNCTION, 5, I32, I32, I32, I32, I32, 0),
-    ...section(3, 1, 0),
+    ...section(1, 2, ...[5, 8].flatMap((count) =>
+      [FUNCTION, count, ...new Array<number>(count).fill(I32), 0])),
+    ...section(3, 3, 0, 1, 1),
     ...section(5, 1, 0, 1),
-    ...section(7, 2, ...name("memory"), 2, 0, ...name("multiply"), 0, 0),
-    ...section(10, 1, ...sized([2, 9, I32, 11, V128, ...BODY])),
+    ...section(7, 4, ...name("memory"), 2, 0,
+      ...["multiply", "scores", "mix"].flatMap((text, n) => [...name(text), 0, n])),
+    ...section(10, 3, ...sized([2, 9, I32, 11, V128, ...MULTIPLY]),
+      ...[SCORES, MIX].flatMap((body) => sized([2, 2, I32, 1, V128, ...body]))),
   ]);
 }

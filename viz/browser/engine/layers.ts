@@ -12,6 +12,8 @@ const EPSILON = 1e-5; // of LayerNorm in PyTorch
 /** Where the rows that are computed at once lie. */
 export interface Room {
   X: number; Q: number; K: number; V: number; Z: number; Y: number; hidden: number;
+  scores: number; // of one row, `[head, key]`
+  slots: number; // that it looks at
 }
 
 /** What one row may look at: rows of two tables, in order. */
@@ -37,7 +39,6 @@ export class Layers {
   declare private weights: Weights;
   declare private d_model: number;
   declare private activation: Config["activation"];
-  private scores = new Float32Array(64);
 
   constructor(weights: Weights, { d_model, activation }: Config) {
     Object.assign(this, { kernel: weights.kernel, weights, d_model, activation });
@@ -97,50 +98,39 @@ export class Layers {
   attention(name: string, stack: Stack, room: Room, queries: Query[]) {
     const [wide, deep] = [stack.h * stack.d_k, stack.h * stack.d_v];
     const { X, Q, Z, Y } = room;
-    queries.forEach((query, n) => this.attend(stack, Q + n * wide, query, Z + n * deep));
+    queries.forEach((query, n) => this.attend(stack, room, Q + n * wide, query, Z + n * deep));
     this.linear(`${name}.W_O`, Z, queries.length, deep, this.d_model, Y);
     this.addAndNorm(`${name}_norm`, X, Y, queries.length);
   }
 
   /** Let one row look with all heads: z = softmax(q Kᵀ / √d_k) V (§3.2.1). */
   private attend(
-    { h, d_k, d_v }: Stack, query: number,
+    { h, d_k, d_v }: Stack, { scores, slots: list }: Room, query: number,
     { row, keys, values, slots, looks, edits }: Query, z: number,
   ) {
-    const { kernel: { floats } } = this;
+    const { kernel, kernel: { floats } } = this;
     const count = slots.length;
-    if (this.scores.length < count) this.scores = new Float32Array(2 * count);
-    const { scores } = this;
     const scale = 1 / Math.sqrt(d_k);
-    for (let head = 0; head < h; head++) {
-      const [q, to, edit] = [query + head * d_k, z + head * d_v, edits?.[head]];
-      floats.fill(0, to, to + d_v);
-      if (edit?.removed && !looks) continue;
-      let most = -Infinity;
-      for (let key = 0; key < count; key++) {
-        const k = keys + (slots[key] * h + head) * d_k;
-        let score = 0;
-        for (let n = 0; n < d_k; n++) score += floats[q + n] * floats[k + n];
-        scores[key] = score * scale;
-        if (scores[key] > most) most = scores[key];
+    kernel.ints.set(slots, list);
+    kernel.scores(query, keys, scores, list, count, h * d_k, d_k, h);
+    for (let head = 0, from = scores, to = from + count; head < h; head++, from = to, to += count) {
+      const edit = edits?.[head];
+      let [most, sum] = [-Infinity, 0];
+      for (let at = from; at < to; at++) if (floats[at] > most) most = floats[at];
+      for (let at = from; at < to; at++) {
+        sum += (floats[at] = Math.exp((floats[at] - most) * scale));
       }
-      let sum = 0;
-      for (let key = 0; key < count; key++) sum += (scores[key] = Math.exp(scores[key] - most));
-      for (let key = 0; key < count; key++) scores[key] /= sum;
+      for (let at = from; at < to; at++) floats[at] /= sum;
       if (edit?.map && row < edit.map.queries) {
-        const { map } = edit;
+        const { weights, keys: width } = edit.map;
         for (let key = 0; key < count; key++) {
-          scores[key] = key < map.keys ? map.weights[row * map.keys + key] : 0;
+          floats[from + key] = key < width ? weights[row * width + key] : 0;
         }
       }
-      looks?.set(scores.subarray(0, count), head * count);
-      if (edit?.removed) continue;
-      for (let key = 0; key < count; key++) {
-        const weight = scores[key];
-        const v = values + (slots[key] * h + head) * d_v;
-        for (let n = 0; n < d_v; n++) floats[to + n] += weight * floats[v + n];
-      }
+      looks?.set(floats.subarray(from, to), head * count);
+      if (edit?.removed) floats.fill(0, from, to);
     }
+    kernel.mix(scores, values, z, list, count, h * d_v, d_v, h);
   }
 }
 

@@ -81,18 +81,16 @@ export class Loader {
     const stored = await cache?.match(address).catch(() => undefined);
     if (stored) {
       try {
-        return await unzip(await stored.arrayBuffer());
+        return await unzip(stored);
       } catch {
         await cache?.delete(address); // damaged
       }
     }
     for (let tries = 1; ; tries++) {
       try {
-        const packed = await this.fetched(address, report);
-        const content = await unzip(packed);
-        await cache?.put(address, new Response(packed)).catch(() => {}); // no room is no error
-        return content;
+        return await this.fetched(address, cache, report);
       } catch (error) {
+        await cache?.delete(address);
         if (error instanceof EngineError) throw error;
         if (tries > 1) {
           throw new EngineError(`The model came as far as ${megabytes(this.loaded)} of `
@@ -103,29 +101,32 @@ export class Loader {
     }
   }
 
-  private async fetched(address: string, report: Report): Promise<Uint8Array<ArrayBuffer>> {
+  /** Unpack a part while it comes, and keep it. */
+  private async fetched(address: string, cache: Cache | null, report: Report): Promise<Uint8Array> {
     // else the browser keeps it a second time
     const answer = await fetch(address, { cache: "no-store" });
     if (!answer.ok || !answer.body) {
       throw new EngineError(`The model's file ${address} cannot be fetched (${answer.status}): `
         + "build the page anew.");
     }
-    const chunks: BlobPart[] = [];
-    let bytes = 0;
-    for (const reader = answer.body.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      bytes += value.length;
-      report(this.loaded + bytes, this.total);
-    }
-    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    let bytes = this.loaded;
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, next) => {
+        bytes += chunk.length;
+        report(bytes, this.total);
+        next.enqueue(chunk);
+      },
+    });
+    const [read, kept] = answer.body.pipeThrough(counted).tee();
+    const keeping = cache ? cache.put(address, new Response(kept)) : kept.cancel();
+    const isOver = keeping.catch(() => {}); // no room is no error
+    return unzip(new Response(read)).finally(() => isOver);
   }
 }
 
 /** @throws {TypeError} if the bytes are damaged or cut: gzip has a checksum */
-async function unzip(packed: BufferSource): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+async function unzip({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = body?.pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -24,7 +24,6 @@ export interface Looks { self: Float32Array[]; cross: Float32Array[] }
 /** A sentence as the decoder sees it. */
 export interface Encoded {
   length: number;
-  weights: Float32Array; // `[layer, head, query, key]` of the encoder
   keys: number[]; // first float of the table of each layer of the decoder
   values: number[];
 }
@@ -44,7 +43,7 @@ export class Model {
   private layers: Layers;
   private start: number; // of the memory that each sentence takes anew
   private self = { keys: [] as number[], values: [] as number[] };
-  private room = { X: 0, Q: 0, K: 0, V: 0, Z: 0, Y: 0, hidden: 0, logits: 0 }; // of `begin`
+  private room = { X: 0, Q: 0, K: 0, V: 0, Z: 0, Y: 0, hidden: 0, scores: 0, slots: 0, logits: 0 };
   private waves = new Map<number, Float32Array>(); // positions by their number
 
   constructor(weights: Weights, config: Config) {
@@ -73,6 +72,8 @@ export class Model {
     this.room = {
       X: take(d_model), Q: take(k), K: take(k), V: take(v), Z: take(v), Y: take(d_model),
       hidden: take(Math.max(encoder.d_ff, decoder.d_ff)),
+      scores: kernel.rows(Math.max(length, slots), Math.max(encoder.h, decoder.h)),
+      slots: kernel.rows(Math.max(length, slots), 1),
       logits: kernel.rows(LOGIT_ROWS, vocab_size),
     };
     const tables = (count: number) => ({
@@ -80,21 +81,20 @@ export class Model {
       values: Array.from({ length: decoder.N }, () => kernel.rows(count, v)),
     });
     this.self = tables(slots);
-    const weights = new Float32Array(0);
-    return Array.from({ length: copies }, () => ({ length, weights, ...tables(length) }));
+    return Array.from({ length: copies }, () => ({ length, ...tables(length) }));
   }
 
   /** Encode a sentence, `</s>` last, into one of the copies that `begin` made room for.
-   * @param inputs gets what each layer reads */
+   * @param looks gets what each row looks at, by layer @param inputs gets what each layer reads */
   encode(
-    ids: number[], to: Encoded, edits?: Edits, inputs?: Float32Array[], earlier?: Earlier,
+    ids: number[], to: Encoded, edits?: Edits, looks?: Float32Array[][], inputs?: Float32Array[],
+    earlier?: Earlier,
   ): Encoded {
     const { kernel, layers, config: { d_model }, encoder, decoder, room } = this;
     const { X, K, V } = room;
     const { N, h, d_k, d_v } = encoder;
     const count = ids.length;
     const slots = ids.map((_, n) => n);
-    const weights = new Float32Array(N * h * count * count);
     if (earlier) kernel.floats.set(earlier.inputs[earlier.layer], X);
     else ids.forEach((id, n) => this.embed("encoder", id, n, X + n * d_model));
     for (let layer = earlier?.layer ?? 0; layer < N; layer++) {
@@ -102,15 +102,10 @@ export class Model {
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
       layers.project(`${name}.self_attention`, encoder, room, count);
       const own = edits?.at("encoder_self", layer);
-      const queries = slots.map((row) =>
-        ({ row, keys: K, values: V, slots, looks: new Float32Array(h * count), edits: own }));
-      layers.attention(`${name}.self_attention`, encoder, room, queries);
-      for (const { row, looks } of queries) {
-        for (let head = 0; head < h; head++) {
-          const seen = looks.subarray(head * count, (head + 1) * count);
-          weights.set(seen, ((layer * h + head) * count + row) * count);
-        }
-      }
+      layers.attention(`${name}.self_attention`, encoder, room, slots.map((row) => {
+        const seen = looks ? (looks[row][layer] = new Float32Array(h * count)) : null;
+        return { row, keys: K, values: V, slots, looks: seen, edits: own };
+      }));
       layers.feedForward(name, encoder, room, count);
     }
     for (let layer = 0; layer < decoder.N; layer++) {
@@ -118,7 +113,7 @@ export class Model {
       layers.linear(`${name}.W_K`, X, count, d_model, h * d_k, to.keys[layer]);
       layers.linear(`${name}.W_V`, X, count, d_model, h * d_v, to.values[layer]);
     }
-    return Object.assign(to, { weights });
+    return to;
   }
 
   /** Read rows; `logits` then has what follows each. @param looks gets what each row looks at

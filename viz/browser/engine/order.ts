@@ -85,7 +85,7 @@ export class ForcedPass {
     const count = Math.max(1, Math.floor(ROWS / written.length));
     const rows = count * written.length;
     [this.encoded, ...this.others] = model.begin(ids.length, rows, rows, 1 + count);
-    model.encode(ids, this.encoded, edits, this.inputs.encoder);
+    model.encode(ids, this.encoded, edits, undefined, this.inputs.encoder);
     model.decode(this.rows(0, this.encoded, edits), undefined, this.inputs.decoder);
     [this.logP] = this.scores(1);
   }
@@ -105,7 +105,7 @@ export class ForcedPass {
         const rows = heads.flatMap((place, n) => {
           const edits = this.edits.without(place);
           const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
-            undefined, { layer: place[1], inputs: inputs.encoder });
+            undefined, undefined, { layer: place[1], inputs: inputs.encoder });
           return this.rows(n, source, edits);
         });
         model.decode(rows, undefined, undefined, {

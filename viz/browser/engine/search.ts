@@ -32,7 +32,7 @@ export interface Prefix {
 export interface SearchResult {
   best: Prefix;
   prefixes: Prefix[]; // all that the beam kept or finished, parents before their children
-  encoded: Encoded;
+  read: Float32Array[][]; // what each piece of the sentence looked at, by layer
 }
 
 /** @returns the prefixes of one piece, of two, and so on up to this one */
@@ -54,7 +54,8 @@ export function* searching(
       + `pieces, but the translation may have at most ${limit}: shorten the prefix.`);
   }
   const [room] = model.begin(ids.length, K * (limit + 1), Math.max(K, forced.length + 1));
-  const encoded = model.encode(ids, room, edits);
+  const sentence = ids.map((): Float32Array[] => []);
+  const encoded = model.encode(ids, room, edits, sentence);
   let slots = 1; // that are taken
   const start: Prefix = {
     parent: null, piece: BOS, logProb: 0, total: 0, length: 0, slots: [0], state: "kept", uses: 1,
@@ -116,7 +117,8 @@ export function* searching(
   }
   finished.slice(1).forEach(release);
   return {
-    best: finished[0], encoded, prefixes: prefixes.filter(({ state }) => state !== "dropped"),
+    best: finished[0], read: sentence,
+    prefixes: prefixes.filter(({ state }) => state !== "dropped"),
   };
 }
 

@@ -2,6 +2,7 @@
 // looked at and what it held probable.
 
 import type { HeadPlace, Options, Row, Side, Trace } from "../core/trace.ts";
+import type { Stack } from "./folder.ts";
 import type { Model } from "./model.ts";
 import { chainOf, type Prefix, type SearchResult } from "./search.ts";
 import { SPECIAL, type Token, type Tokenizer } from "./tokenizer.ts";
@@ -22,25 +23,24 @@ export function traceOf(
   const looks = chain.map(({ parent }) => parent?.looks);
   const [m, n] = [chain.length, source.length];
   // all maps are copies: the page takes over what it is sent
-  const maps = (kind: "self" | "cross", keys: number) => {
-    const weights = new Float32Array(decoder.N * decoder.h * m * keys);
-    looks.forEach((look, query) => look?.[kind].forEach((heads, layer) => {
-      const seen = heads.length / decoder.h;
-      for (let head = 0; head < decoder.h; head++) {
-        const row = ((layer * decoder.h + head) * m + query) * keys;
-        weights.set(heads.subarray(head * seen, (head + 1) * seen), row);
+  const maps = ({ N, h }: Stack, rows: (Float32Array[] | undefined)[], keys: number) => {
+    const weights = new Float32Array(N * h * rows.length * keys);
+    rows.forEach((row, query) => row?.forEach((heads, layer) => {
+      const seen = heads.length / h;
+      for (let head = 0; head < h; head++) {
+        const at = ((layer * h + head) * rows.length + query) * keys;
+        weights.set(heads.subarray(head * seen, (head + 1) * seen), at);
       }
     }));
-    return { layers: decoder.N, heads: decoder.h, weights };
+    return { layers: N, heads: h, weights };
   };
-  const own = { layers: encoder.N, heads: encoder.h, weights: result.encoded.weights.slice() };
   return {
     source: sideOf(text, source),
     target: sideOf(target.decode(written), written.map((id) => target.token(id))),
     kinds: [
-      { kind: "encoder_self", causal: false, ...own },
-      { kind: "decoder_self", causal: true, ...maps("self", m) },
-      { kind: "cross", causal: false, ...maps("cross", n) },
+      { kind: "encoder_self", causal: false, ...maps(encoder, result.read, n) },
+      { kind: "decoder_self", causal: true, ...maps(decoder, looks.map((row) => row?.self), m) },
+      { kind: "cross", causal: false, ...maps(decoder, looks.map((row) => row?.cross), n) },
     ],
     logProbs: Float32Array.from(chain, ({ logProb }) => logProb),
     options: chain.map((prefix) => optionsOf(target, prefix)),

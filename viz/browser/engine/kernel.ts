@@ -26,12 +26,13 @@ export class Kernel {
   /** @param plain whether to do without WebAssembly */
   static async make(plain = false): Promise<Kernel> {
     const kernel = new Kernel();
-    try {
-      if (!plain) {
-        const { instance } = await WebAssembly.instantiate(kernelModule());
+    for (const isRelaxed of plain ? [] : [true, false]) {
+      try {
+        const { instance } = await WebAssembly.instantiate(kernelModule(isRelaxed));
         kernel.wasm = instance.exports as unknown as Exports;
-      }
-    } catch { /* a browser or a policy without it */ }
+        break;
+      } catch { /* a browser or a policy without it */ }
+    }
     kernel.see(kernel.wasm ? kernel.wasm.memory.buffer : new ArrayBuffer(PAGE));
     return kernel;
   }

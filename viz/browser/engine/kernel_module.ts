@@ -23,17 +23,20 @@ const zeros = [0xfd, 0x0c, ...new Array(16).fill(0)];
 const lane = (vector: number, n: number) => [...get(vector), 0xfd, 0x1f, n];
 const addVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe4, 1];
 const multiplyVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe6, 1];
-const add = (a: number[], b: number[]) => [...a, ...b, 0x92];
+const addNumbers = (a: number[], b: number[]) => [...a, ...b, 0x92];
 const total = (sum: number) =>
-  add(add(lane(sum, 0), lane(sum, 1)), add(lane(sum, 2), lane(sum, 3)));
+  addNumbers(addNumbers(lane(sum, 0), lane(sum, 1)), addNumbers(lane(sum, 2), lane(sum, 3)));
 const store = (place: number[], value: number[]) => [...place, ...value, 0x38, 2, 0];
 
 const halfOf = (count: number[]) => [...count, ...number(1), 0x76];
-const addProduct = (sum: number, weights: number) =>
+type AddProduct = (sum: number, weights: number) => number[];
+const addProduct: AddProduct = (sum, weights) =>
   set(sum, ...addVectors(get(sum), multiplyVectors(get(weights), get(NUMBERS))));
+const addProductAtOnce: AddProduct = (sum, weights) => // as one instruction
+  set(sum, ...get(weights), ...get(NUMBERS), ...get(sum), 0xfd, 0x85, 2);
 
 // The outputs n and n + ⌊outputs / 2⌋ are computed at once; of an odd number one is computed twice.
-const MULTIPLY = [
+const multiplyBy = (add: AddProduct) => [
   ...set(LENGTH, ...times(get(INPUTS), number(4))),
   ...set(WIDTH, ...times(get(OUTPUTS), number(4))),
   ...set(HALF, ...halfOf(get(OUTPUTS))),
@@ -49,7 +52,7 @@ const MULTIPLY = [
       ...set(WEIGHTS_OTHER, ...load(plus(get(OTHER), get(AT)))),
       ...ROW.flatMap((row, n) => [
         ...set(NUMBERS, ...load(plus(get(row), get(AT)))),
-        ...addProduct(SUM[n], WEIGHTS), ...addProduct(SUM_OTHER[n], WEIGHTS_OTHER),
+        ...add(SUM[n], WEIGHTS), ...add(SUM_OTHER[n], WEIGHTS_OTHER),
       ]),
       ...set(AT, ...plus(get(AT), number(16))),
       ...againIf(...isLess(get(AT), get(LENGTH))),
@@ -108,10 +111,13 @@ const sized = (bytes: number[]) => [...length(bytes.length), ...bytes];
 const name = (text: string) => sized([...text].map((letter) => letter.charCodeAt(0)));
 const section = (id: number, ...bytes: number[]) => [id, ...sized(bytes)];
 
-/** @returns a module with `memory`, `multiply(x, w, y, inputs, outputs)`, and `scores` and `mix` of
+/** @param isRelaxed whether a product may be added without rounding it before, which is faster, and
+ *   which not every browser can
+ * @returns a module with `memory`, `multiply(x, w, y, inputs, outputs)`, and `scores` and `mix` of
  *   `(of, table, to, slots, count, stride, width, heads)`: places, stride and width in bytes, and
  *   `inputs` and a head's width multiples of four numbers */
-export function kernelModule(): Uint8Array<ArrayBuffer> {
+export function kernelModule(isRelaxed: boolean): Uint8Array<ArrayBuffer> {
+  const multiply = multiplyBy(isRelaxed ? addProductAtOnce : addProduct);
   return new Uint8Array([
     0, ...[..."asm"].map((letter) => letter.charCodeAt(0)), 1, 0, 0, 0,
     ...section(1, 2, ...[5, 8].flatMap((count) =>
@@ -120,7 +126,7 @@ export function kernelModule(): Uint8Array<ArrayBuffer> {
     ...section(5, 1, 0, 1),
     ...section(7, 4, ...name("memory"), 2, 0,
       ...["multiply", "scores", "mix"].flatMap((text, n) => [...name(text), 0, n])),
-    ...section(10, 3, ...sized([2, 9, I32, 11, V128, ...MULTIPLY]),
+    ...section(10, 3, ...sized([2, 9, I32, 11, V128, ...multiply]),
       ...[SCORES, MIX].flatMap((body) => sized([2, 2, I32, 1, V128, ...body]))),
   ]);
 }

@@ -186,14 +186,13 @@ export function logSum(floats: Float32Array, place: number, count: number): numb
   return most + Math.log(sum);
 }
 
-// 2⁻ⁿ⁻½
-const POWERS = Float64Array.from({ length: 1024 }, (_, n) => Math.SQRT1_2 / 2 ** n);
+const STEPS = 64; // of the table to a nat
+const POWERS = Float64Array.from({ length: 40 * STEPS }, (_, n) => Math.exp(-(n + 0.5) / STEPS));
 
-/** Compute exp of a number that is not above 0 to 2e-7 of it, faster than `Math.exp`. */
+/** Compute exp of a number that is not above 0 to 1e-7 of it, faster than `Math.exp`. */
 function exp(x: number): number {
-  const n = Math.floor(-x * Math.LOG2E);
+  const n = Math.floor(-x * STEPS);
   if (!(n < POWERS.length)) return Math.exp(x);
-  const r = x + (n + 0.5) * Math.LN2;
-  return POWERS[n] * (1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120
-    + r / 720))))));
+  const r = x + (n + 0.5) / STEPS;
+  return POWERS[n] * (1 + r * (1 + r / 2));
 }

@@ -5,7 +5,7 @@
 
 import { AttentionMap } from "./attention_map/view.ts";
 import { button, choice, make } from "./core/dom.ts";
-import { mount, View } from "./core/view.ts";
+import { type Later, mount, View } from "./core/view.ts";
 import { TYPES, unzip } from "./core/wire.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
@@ -52,7 +52,7 @@ export interface ExplorerData { // the message of `_message` in viz/draw/explore
   kinds: Record<string, KindData>;
   weights: HeadWeights;
   painted?: Row[]; // of any head
-  later?: (draw: () => void) => void; // the open head in a task after that of all heads
+  later?: Later; // the open head in a task after those of all heads
 }
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
@@ -283,6 +283,7 @@ export class Explorer extends View<ExplorerData> {
         }
         this.options.onSelect?.(head);
       },
+      later: this.data.later,
     });
     if (this.data.later) this.data.later(() => this.drawHead());
     else this.drawHead();

@@ -153,7 +153,5 @@ export function canvasOf(raster: Raster): HTMLCanvasElement {
 }
 
 function imageOf(raster: Raster): ImageData {
-  const image = new ImageData(raster.width, raster.height);
-  image.data.set(raster.pixels);
-  return image;
+  return new ImageData(raster.pixels, raster.width, raster.height);
 }

@@ -63,8 +63,13 @@ export function rasterOf(
   return raster;
 }
 
-export const blank = (width: number, height: number) =>
-  ({ width, height, pixels: new Uint8ClampedArray(4 * width * height) });
+/** @param room taken for the pixels, where there is enough of it */
+export function blank(width: number, height: number, room?: ArrayBuffer) {
+  const count = 4 * width * height;
+  const isRoom = room && count <= room.byteLength;
+  const pixels = isRoom ? new Uint8ClampedArray(room, 0, count) : new Uint8ClampedArray(count);
+  return { width, height, pixels: isRoom ? pixels.fill(0) : pixels };
+}
 
 /** Draw values below and above 0, a pixel each, none for −∞; from ±`end` on the colour stays. */
 export const signedRaster = (

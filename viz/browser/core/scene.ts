@@ -30,7 +30,7 @@ export interface Text {
 }
 
 /** Red, green, blue and opacity of each pixel. */
-export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }
+export interface Raster { width: number; height: number; pixels: Uint8ClampedArray<ArrayBuffer> }
 
 interface Scaled { // a raster in its place
   type: "picture";

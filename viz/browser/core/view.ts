@@ -5,7 +5,9 @@ import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
 
-export interface Options { onSelect?: (selected: any) => void }
+/** Draws something in a task of its own. */
+export type Later = (draw: () => void) => void;
+export interface Options { onSelect?: (selected: any) => void; later?: Later }
 
 const views = new WeakMap<Node, View<any>>();
 
@@ -61,16 +63,18 @@ export class View<D> {
     this.data = data as View<D>["data"];
     this.options = options;
     this.update();
-    this.layOut();
+    const { later } = options;
+    if (later) later(() => this.layOut(later));
+    else this.layOut();
   }
 
-  layOut() {
+  layOut(later?: Later) {
     const width = this.root.clientWidth;
     if (!this.data || !width) return; // a tab that is not open has no width yet
     this.theme = readTheme(this.root);
     this.measure = measureIn(this.theme);
     this.arrange(width);
-    this.draw();
+    this.draw(later);
   }
 
   /** Remember the texts of the picture.
@@ -87,8 +91,9 @@ export class View<D> {
   /** Give everything its place, `this.plan` too. @param _width in CSS pixels */
   arrange(_width: number) {}
 
-  /** Draw what `arrange` has laid out: at each change of the pointer too. */
-  draw() {}
+  /** Draw what `arrange` has laid out: at each change of the pointer too.
+   * @param _later for parts that take long */
+  draw(_later?: Later) {}
 
   saveButtons() {
     return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);

@@ -71,8 +71,8 @@ const multiplyBy = (add: AddProduct) => [
   0x0b,
 ];
 
-// All heads of one row: q K of the rows of a table, or their sum by weights. Locals: the parameters,
-// then what the three loops count and add up
+// All heads of one row: q · k of the rows of a table, or their sum by weights. Locals: the
+// parameters, then what the three loops count and add up
 const [OF, TABLE, TO, SLOTS, COUNT, STRIDE, WIDE, HEADS, KEY, PART, SUM_PART] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 

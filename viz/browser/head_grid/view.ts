@@ -7,7 +7,7 @@ import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom
 import { SHARP } from "../core/save.ts";
 import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
-import { View } from "../core/view.ts";
+import { type Later, View } from "../core/view.ts";
 import {
   describe, type GridData, gridLabel, type GridPlan, type Head, ident, labelOf, notesOn,
   type Placed, planGrid, switched, titleOf, weightsOf, wordedPart, type Words,
@@ -21,10 +21,15 @@ const VEIL = 0.55; // of the paper, over a map that is crossed out
 export const gridMarks = (
   plan: GridPlan, theme: Theme, ratio: number, crossed: ReadonlySet<string>,
 ): Mark[] => [
-  ...plan.cells.map((cell) => picture({
-    x: cell.x, y: cell.y, width: cell.width, height: cell.height, exact: true, title: labelOf(cell),
-    raster: tileOf(cell, theme.name, ratio),
-  })),
+  ...plan.cells.map((cell) => tileMark(cell, theme, ratio)), ...marksAround(plan, theme, crossed),
+];
+
+const tileMark = (cell: Placed, theme: Theme, ratio: number, room?: ArrayBuffer) => picture({
+  x: cell.x, y: cell.y, width: cell.width, height: cell.height, exact: true, title: labelOf(cell),
+  raster: tileOf(cell, theme.name, ratio, room),
+});
+
+const marksAround = (plan: GridPlan, theme: Theme, crossed: ReadonlySet<string>): Mark[] => [
   ...plan.cells.filter(({ id }) => crossed.has(id)).flatMap((cell) => crossMarks(cell, theme)),
   ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
   ...wordMarks(plan.texts, theme),
@@ -55,9 +60,11 @@ const pixelsOf = (side: number, ratio: number) => Math.max(1, Math.round(side * 
 
 /** Every weight falls on one pixel, or covers several; where some share one, the largest counts: an
  * average would hide the single bright square that makes a head worth opening. */
-export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
+export function tileOf(
+  cell: Placed, theme: "light" | "dark", ratio: number, room?: ArrayBuffer,
+) {
   const { part } = cell;
-  const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio));
+  const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio), room);
   const [weights, colors] = [weightsOf(cell), part.palette[theme]];
   const [xs, ys] = [spans(raster.width, part.columns), spans(raster.height, part.rows)];
   for (let y = 0, at = 0; y < raster.height; y++) {
@@ -103,6 +110,7 @@ export class HeadGrid extends View<GridData> {
   crossed: ReadonlySet<string> = new Set(); // `ident`s of the heads that are switched off
   clicked = 0; // number of the last click, until Python has answered it
   notes: string[] = [];
+  room = new ArrayBuffer(2 ** 17); // of one small map's pixels: each of its own would be garbage
   declare plan: GridPlan;
   key = "";
   unsubscribe = () => {};
@@ -164,11 +172,23 @@ export class HeadGrid extends View<GridData> {
     this.select(this.selected);
   }
 
-  draw() {
-    const { width, height } = this.plan;
-    const context = sized(this.canvas, width, height);
-    const ratio = this.canvas.width / width;
-    paint(context, gridMarks(this.plan, this.theme, ratio, this.crossed), this.theme.font);
+  /** @param later draws one kind of attention after another, and shows them when all are drawn */
+  draw(later?: Later) {
+    const { plan, plan: { cells, width, height }, theme, crossed, room } = this;
+    const canvas = later ? make("canvas") : this.canvas;
+    const context = sized(canvas, width, height);
+    const ratio = canvas.width / width;
+    const inTask: Later = later ?? ((act) => act());
+    for (const part of new Set(cells.map((cell) => cell.part))) {
+      inTask(() => cells.filter((cell) => cell.part === part).forEach((cell) =>
+        paint(context, [tileMark(cell, theme, ratio, room)], theme.font)));
+    }
+    inTask(() => {
+      paint(context, marksAround(plan, theme, crossed), theme.font);
+      if (!later) return;
+      sized(this.canvas, width, height).drawImage(canvas, 0, 0, width, height);
+      canvas.width = 0; // gives its pixels back at once
+    });
     this.notes = notesOn(this.data, isFolded(this.plan, ratio));
     const note = this.notes.join(" ");
     if (note !== this.note.textContent) this.note.textContent = note; // it is read out on change

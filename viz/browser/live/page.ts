@@ -3,7 +3,7 @@
 
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { paletteOf } from "../core/palette.ts";
-import { mount } from "../core/view.ts";
+import { type Later, mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
 import { Explorer, type ExplorerData } from "../explorer.ts";
@@ -150,16 +150,19 @@ export class LivePage implements Listener {
   /** Draw all pictures, a short task for each. */
   async draw(trace: Trace) {
     const turn = ++this.drawing;
+    let next = 0; // where a task puts what follows it
+    const later: Later = (act) => tasks.splice(next++, 0, act);
     const tasks = [
       ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
-      () => this.drawPlayer(trace),
-      () => this.drawLinks(trace),
-      () => this.drawHeads(trace, (act) => tasks.push(act)),
+      () => this.drawPlayer(trace, later),
+      () => this.drawLinks(trace, later),
+      () => this.drawHeads(trace, later),
     ];
-    for (const act of tasks) {
+    while (tasks.length) {
       await breath();
       if (turn !== this.drawing) return;
-      act();
+      next = 0;
+      tasks.shift()?.();
     }
     for (const name of ["maps", "drawn"]) {
       performance.clearMarks(name);
@@ -167,7 +170,7 @@ export class LivePage implements Listener {
     }
   }
 
-  drawPlayer(trace: Trace) {
+  drawPlayer(trace: Trace, later: Later) {
     const { sentence: { whole, isEdited }, drawn, played } = this;
     // what is edited, or given back, stands there at once
     const row = whole && (isEdited || drawn === played)
@@ -178,19 +181,19 @@ export class LivePage implements Listener {
     const data = { ...playerData(trace, this.about, { selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     mount<PlayerData, Player>(at("watch"), Player, data, {
-      onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]),
+      onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]), later,
     });
   }
 
-  drawLinks(trace: Trace) {
+  drawLinks(trace: Trace, later: Later) {
     const data = linkData(trace, this.about);
     const place = at("links").firstElementChild as HTMLElement;
     place.hidden = !data.links.length; // of some models they cannot be read in the page
-    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data);
+    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data, { later });
   }
 
-  /** @param later draws the open head in a task of its own */
-  drawHeads(trace: Trace, later?: (act: () => void) => void) {
+  /** @param later for each kind and the open head in tasks of their own */
+  drawHeads(trace: Trace, later?: Later) {
     this.open ??= firstHead(trace, this.about);
     const look = { paints: this.editing.isOn, paintsDown: true };
     const data: ExplorerData = { ...explorerData(trace, this.about, this.open, look), later };

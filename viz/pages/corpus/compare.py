@@ -16,7 +16,6 @@ from viz.app import served
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
-from viz.app.links import navigation
 from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.view import Content, Offer, OtherModel, compute, compute_on_request, list_file, view
 from viz.draw.labels import capitalised, head_title, measure_name
@@ -42,9 +41,7 @@ class OpenedFile(NamedTuple):
     is_checked: bool
 
 
-@view(
-    navigation.COMPARE, needs="model", question="What differs between two models on the same lines?"
-)
+@view("Compare", needs="model", question="What differs between two models on the same lines?")
 def compare(translator: Translator) -> None:
     """Draw the differences of two models, head by head and sentence by sentence."""
     lines = needed(translator)

@@ -20,7 +20,6 @@ from viz.app import jobs
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.links.navigation import LAYERS
 from viz.app.sentence.python_code import search_arguments
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
@@ -39,7 +38,7 @@ MAX_AT_ONCE, TOP = 160, 5
 most probable pieces of each layer that a tooltip lists."""
 
 
-@view(LAYERS, needs="trace", question="What would each layer write?", find="nothing")
+@view("Layer by layer", needs="trace", question="What would each layer write?", find="nothing")
 def layer_by_layer(bar: BarTranslation) -> None:
     """Draw the logit lens, the sum of one logit, and the shares of the source."""
     translator, translation, trace = bar.translator, bar.translation, bar.trace

@@ -17,7 +17,7 @@ from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
 from viz.app.sentence import search_options, search_request, source_box, subwords
-from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.search_options import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
@@ -54,7 +54,7 @@ class BarTranslation(NamedTuple):
     @property
     def settings(self) -> SearchSettings:
         """The settings of its search, for comparison with another one."""
-        return search_request.settings_of(self.used)
+        return search_options.settings_of(self.used)
 
 
 class NothingToDrawError(Exception):

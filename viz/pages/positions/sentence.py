@@ -23,7 +23,12 @@ from transformer.paper.positions import (
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
-from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
+from viz.app.sentence import (
+    search_options,
+    search_request,
+    sentence_bar,
+    translation_line,
+)
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, list_result, view
 from viz.draw.formatting import format_number, listing
@@ -111,7 +116,7 @@ def without(bar: BarTranslation) -> None:
             name: _edited(translator, translation.source, edit, bar.settings)
             for name, edit in edits.items()
         }
-        search = python_code.search_arguments(bar.settings)
+        search = search_options.arguments(bar.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"

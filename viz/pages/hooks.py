@@ -74,6 +74,7 @@ def hook_points_of_a_layer(bar: BarTranslation) -> None:
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, deepest, widest, (0, 0))
         first = BOXES.index("encoder.self_attention")
         box = headings[fields.menu("Box", list(headings), BOX, width=330, index=first)]
+        st.text("At a hook point, your function gets a tensor, and may return another.")
     layers = {name: min(layer, stack.N - 1) for name, stack in stacks.items()}
     head = min(head, stacks[box.partition(".")[0]].h - 1)
     scene = Scene(model, trace, layers, hook_points.layer_points(model, layers))
@@ -87,11 +88,10 @@ def hook_points_of_a_layer(bar: BarTranslation) -> None:
         else:
             _open(scene, box, names, head)
     explanations.explain(
-        "Each box lists its hook points: named places at which you can read or replace what the "
-        "model computes. They are always in the model, and every trace in this app is read at "
-        "`hook_pattern`. Your hooks are private to you, even if others use the same model. Click a "
-        "box to see its values; they change with the sentence. `translator` and `pair` are defined "
-        "in the Python below."
+        "Each box lists its hook points. They are always in the model, and every trace in this app "
+        "is read at `hook_pattern`. Your hooks are private to you, even if others use the same "
+        "model. Click a box to see its values; they change with the sentence. `translator` and "
+        "`pair` are defined in the Python below."
         + explanations.sources("§3.1, Figure 1", Hooked.hooks, Hooked.run_with_cache)
     )
 

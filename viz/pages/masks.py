@@ -236,10 +236,13 @@ _MEANING: dict[Kind, str] = {
 
 def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     with st.container(horizontal=True, gap="medium"):
-        for label, losses in (("Loss with the mask", masked), ("Loss without it", unmasked)):
+        for label, losses in (
+            ("Loss with the mask, whole batch", masked),
+            ("without it", unmasked),
+        ):
             st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(
-            f"Attention to {HIDDEN[kind]}, whole batch",
+            f"Attention to {HIDDEN[kind]}",
             f"{unmasked.to_hidden.mean():.1%}",
             help="Averaged over all heads, without the mask. With the mask it is "
             f"{masked.to_hidden.max():.4f} in every head.",

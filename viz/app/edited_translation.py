@@ -30,7 +30,7 @@ def show(bar: BarTranslation, edits: Mapping[str, hooks.Hook], name: str) -> Non
         translation.text,
         f"translated with {name}: {verdict} · log probability {format_number(new.log_prob)}",
     )
-    sentence_bar.show_notices_of(new)
+    sentence_bar.show_notices_of(bar, new)
     search = search_options.arguments(bar.settings)
     result, translate = (new.text, new.log_prob), edited.edited_translation
     list_result("translation", result, translate, translator, bar.trace, edits, **search)

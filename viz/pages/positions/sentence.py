@@ -128,7 +128,7 @@ def without(bar: BarTranslation) -> None:
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name in edits:
-            _candidate(name, translation, new[name], float(piece_log_p[name].sum()))
+            _candidate(name, bar, new[name], float(piece_log_p[name].sum()))
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
                 show_pair(translator)
@@ -138,11 +138,11 @@ def _variable(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _candidate(name: str, translation: Translation, new: Translation, bar_log_p: float) -> None:
-    log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
+def _candidate(name: str, bar: BarTranslation, new: Translation, bar_log_p: float) -> None:
+    log_p, before, after = map(format_number, (new.log_prob, bar.translation.log_prob, bar_log_p))
     figures = f"log probability {log_p} · original translation: {before} → {after}"
-    translation_line.show_candidate(new.text, translation.text, figures, title=name)
-    sentence_bar.show_notices_of(new)
+    translation_line.show_candidate(new.text, bar.translation.text, figures, title=name)
+    sentence_bar.show_notices_of(bar, new)
 
 
 def _edited(translator: Translator, text: str, edit: Edit, settings: SearchSettings) -> Translation:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translation, Translator, config, decoding
+from transformer import HeadlightError, Translation, Translator, config, decoding
 from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation import result
@@ -199,7 +199,7 @@ def list_search(
     list_result(name, result, bar.translator.translate, bar.used.text, **search, **more)
 
 
-def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
+def show_alternatives(bar: sentence_bar.BarTranslation) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
@@ -216,7 +216,7 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
         else:
             force(tokenizer, forced)
 
-    caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
+    caption = bar.origin.caption("The most probable subwords of each step.")
     mounts.mount("translate-steps", alternatives.encode_bars(pieces, caption=caption), pick)
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "

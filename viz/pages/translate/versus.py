@@ -76,7 +76,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
         same = " · the same words" if other.text == shown else ""
         about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
         translation_line.show_candidate(other.text, shown, about, title=title)
-        sentence_bar.show_notices_of(other)
+        sentence_bar.show_notices_of(bar, other)
         st.button(
             "Use this translation",
             key="versus-take",

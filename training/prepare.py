@@ -59,7 +59,7 @@ def _parser() -> arguments.Parser:
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",
-        data="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
+        data="folders with train.en and train.de, or train.tsv or train.csv; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",

@@ -99,18 +99,13 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     languages = ["--source", "fr", "--target", "nl"]
     assert main(preparing.command(recipe, plain, "--data", first, second, *languages)) == 0
     assert run_data.open_prepared(prepared.Prepared.read(plain)).codes == LanguageCodes("fr", "nl")
-    # the same text, one side packed, and both in a TMX file
+    # the same text, one side packed, and both in a table
     (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
     (first / "train.nl").unlink()
     sides = [(second / f"train.{code}").read_text("utf-8").splitlines() for code in ("fr", "nl")]
-    units = "".join(
-        f'<tu><tuv xml:lang="FR-fr"><seg>{a}</seg></tuv>'
-        f'<tuv xml:lang="nl"><seg>{b}</seg></tuv></tu>'
-        for a, b in zip(*sides, strict=True)
-    )
-    tmx = second / "memory.tmx"
-    tmx.write_text(f"<tmx><body>{units}</body></tmx>", "utf-8")
-    assert main(preparing.command(recipe, packed, "--data", first, tmx, *languages)) == 0
+    table = second / "pairs.tsv"
+    table.write_text("".join(f"{a}\t{b}\n" for a, b in zip(*sides, strict=True)), "utf-8")
+    assert main(preparing.command(recipe, packed, "--data", first, table, *languages)) == 0
     assert (
         run_data.open_prepared(prepared.Prepared.read(packed)).text.fingerprint
         == run_data.open_prepared(prepared.Prepared.read(plain)).text.fingerprint

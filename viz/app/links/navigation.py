@@ -17,10 +17,9 @@ WHY, LAYERS = "Why this word", "Layer by layer"
 CORPUS_VIEW = "corpus_view"
 """Name in the URL of the choice among the views of “Corpus”, which has “Remove heads” as well."""
 
-ALL_HEADS, ONE_HEAD, SEARCH, COMPARE = "Heads", "One head", "Search", "Compare"
+ALL_HEADS, ONE_HEAD, SEARCH = "Heads", "One head", "Search"
 PAIRS, DICTIONARY = "Pairs", "Dictionary"
 
-OWN_LINES = "corpus.own"  # in the session: the user's measured lines, with their key and model
 
 REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes
 

@@ -18,7 +18,6 @@ CORPUS_VIEW = "corpus_view"
 
 ONE_HEAD = "One head"
 
-OWN_LINES = "corpus.own"  # in the session: the user's measured lines, with their key and model
 
 REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes
 

@@ -28,7 +28,6 @@ from viz.draw.formatting import counted, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
-from viz.pages.roles import sink_norms
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
@@ -55,7 +54,6 @@ def layer_by_layer(bar: BarTranslation) -> None:
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
-    sink_norms.show(translator, trace)
     _encoder_layers(bar)
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "

@@ -37,7 +37,7 @@ from viz.draw.left_out import left_out
 from viz.draw.open_head import mean
 from viz.draw.word_links import TITLE, encode_links, error_text, map_text, word_texts
 from viz.figures.heads import head_map
-from viz.pages.translate import attention_mass, both_links, break_it
+from viz.pages.translate import both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
@@ -244,7 +244,6 @@ def show_words(
             )
             mounts.mount("translate-words", data)
             explain_shares(from_source, trace, len(target))
-            attention_mass.show_mass(translator, trace)
     with about_links:
         st.caption(as_markdown(method))
         if note := axes.apart_note(trace):

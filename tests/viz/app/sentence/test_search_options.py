@@ -1,6 +1,7 @@
 """Each option of the search is known wherever options are read, written, kept or left out."""
 
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ EVERY = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.nam
 
 def chosen(option: SearchOption) -> SearchRequest:
     """A request with another value than the usual one."""
-    values = {"beam_size": 8, "alpha": 1.3}
+    values: dict[str, Any] = {"beam_size": 8, "alpha": 1.3}
     return SearchRequest("A dog.")._replace(**{option.field: values.get(option.field, "Infinity")})
 
 

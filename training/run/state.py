@@ -25,6 +25,7 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 """The folders of a run that hold its state and its checkpoints."""
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
+LOSS = "loss.0"  # of all processes since the last line of the log
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile", "gpus")
@@ -162,22 +163,20 @@ class Saver:
                     for key in ("step", "exp_avg", "exp_avg_sq")
                     if f"optimizer.{key}.{name}" in tensors
                 }
-            count = sum(name.startswith("loss.") for name in tensors)
-            losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
+            loss = float(tensors[LOSS])
         except (KeyError, RuntimeError) as error:  # of a model of other shapes
             raise CheckpointError("The state is not that of this run: start a new run.") from error
-        # as it was, to the bit; or over all processes they add up to it
-        loss = sum(losses) if self.process.is_main_process else 0.0
-        self.updater.summed_loss.fill_(
-            losses[self.process.rank] if count == self.process.world_size else loss
-        )
+        # over all processes they add up to it
+        self.updater.summed_loss.fill_(loss if self.process.is_main_process else 0.0)
 
     def save_state(self, progress: Progress) -> None:
         """Write what `load_state` reads, and keep the last state as a backup."""
-        losses = self._losses()
+        loss = self.updater.summed_loss.clone()
+        if self.process.world_size > 1:
+            distributed.all_reduce(loss)
         if not self.process.is_main_process:
             return
-        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        tensors = {LOSS: loss}
         for name, parameter in self.model.named_parameters():
             tensors[f"model.{name}"] = parameter.detach().contiguous()
             for key, value in self.updater.optimizer.state.get(parameter, {}).items():
@@ -216,11 +215,3 @@ class Saver:
         """Remove what a killed process of this run was writing."""
         atomic.remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
         atomic.remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
-
-    def _losses(self) -> list[float]:
-        loss = self.updater.summed_loss
-        losses = [loss]
-        if self.process.world_size > 1:
-            losses = [torch.zeros_like(loss) for _ in range(self.process.world_size)]
-            distributed.all_gather(losses, loss)
-        return [float(loss) for loss in losses]

@@ -212,7 +212,7 @@ def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
 def test_a_process_that_has_joined_is_waited_for_longer_than_one_that_has_not(monkeypatch):
     waits: list[timedelta] = []
     monkeypatch.setattr(
-        devices.distributed, "init_process_group", lambda *_, timeout, **__: waits.append(timeout)
+        torch.distributed, "init_process_group", lambda *_, timeout, **__: waits.append(timeout)
     )
     monkeypatch.setattr(devices, "_set_pg_timeout", waits.append)
     devices.join_processes(torch.device("cpu"), 0, 2)

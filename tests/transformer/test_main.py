@@ -190,6 +190,8 @@ def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(
     (tmp_path / "en").write_bytes(lines)
     status, out, _ = run(*options, "--targets", str(tmp_path / "en"), stdin=lines)
     assert (status, len(out.splitlines())) == (0, 5)
+    status, _, err = run(*options, "--targets", "-", stdin=lines)
+    assert (status, "cannot both be standard input" in err) == (2, True)
     for content, problem in (
         (targets[:3], "de ends before line 4"),
         ([*targets, "Mehr."], "Standard input ends before line 6"),

@@ -152,7 +152,6 @@ def test_a_pointer_of_git_lfs_is_no_damaged_file(
         "translate --checkpoint {} A.",
         "translate --align --reverse {} A.",
         "report --checkpoint {} A. -o page",
-        "report --checkpoint {} --lines text -o page",
         "site --checkpoint {} --stored text --out new",
         "lessons check --checkpoint {} text",
         "export marian --checkpoint {} --out new",

@@ -121,7 +121,6 @@ def test_a_file_that_is_a_pipe_without_a_reader_any_more_is_no_error(capsys):
 
 OUTPUTS = {
     "report --out": ["A man.", "--checkpoint", "model"],
-    "report --lines": ["--lines", "text", "--checkpoint", "model"],
     "site --out": ["--stored", "text", "--checkpoint", "model"],
     "lessons handout": ["lesson"],
     "lessons collect": ["text"],

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, distributed
 
 from training import devices, update
-from training.config import RunConfig
+from training.config import Recipe, RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
 from transformer.checkpoints import checkpoint
+from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, reading
 from transformer.files import atomic, documents
 from transformer.files.reading import GIB, MIB, read_bytes
@@ -40,8 +41,6 @@ class Progress:
     epoch: int = 0  # the epoch it is in, from 0
     batch: int = 0  # updates of that epoch that are done
     seconds: float = 0.0  # time spent on steps so far
-    best_loss: float | None = None  # lowest validation loss yet; None before the first validation
-    without_gain: int = 0  # validations since then that were not better
     unlogged_tokens: int = 0  # target tokens since the last loss in the log
     unlogged_seconds: float = 0.0  # time spent on their steps
     # what the lengths of its batches are padded to multiples of. The order of the text depends on
@@ -64,7 +63,7 @@ class SavedRun:
     """The content of state.json."""
 
     place: Progress
-    config: Mapping[str, Any]
+    config: Mapping[str, Mapping[str, Any]]
     text: str
     languages: LanguageCodes
     sha256: str  # of the tensors
@@ -138,13 +137,14 @@ class Saver:
     @torch.no_grad()
     def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
         """Put weights, optimiser and summed loss back; the number of processes may be another."""
-        began = RunConfig.from_dict({**saved.config})
-        for table, then, asked in (
-            ("model", began.model, self.identity.config.model),
-            ("training", began.recipe, self.identity.config.recipe),
+        began, asked = saved.config, self.identity.config
+        model = asdict(TransformerConfig.from_dict({**began.get("model", {})}))
+        for table, then, now in (
+            ("model", model, asdict(asked.model)),
+            ("training", {**asdict(Recipe()), **began.get("training", {})}, asdict(asked.recipe)),
         ):
-            for name, value in asdict(asked).items():
-                if name not in MAY_CHANGE and (before := getattr(then, name)) != value:
+            for name, value in now.items():
+                if name not in MAY_CHANGE and (before := then[name]) != value:
                     raise CheckpointError(
                         f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
                         f"resume with what it began with, or start a new run."

@@ -93,12 +93,9 @@ class Trainer:
 
     def run(self) -> bool:
         """Train to the last step, until patience runs out or a signal comes; return if complete."""
-        with self.stop_request.listening():
-            try:
-                with writing(self.out, TrainingError, "Make room and continue with --resume."):
-                    self._run()
-            finally:
-                self.saver.close()
+        advice = "Make room and continue with --resume."
+        with self.stop_request.listening(), writing(self.out, TrainingError, advice):
+            self._run()
         return not self.stop_request.agreed
 
     def average(self) -> Path:
@@ -118,7 +115,6 @@ class Trainer:
             disable=not self.process.is_main_process, smoothing=0.02,
         ) as bar:  # fmt: skip
             self._run_steps(journal, bar)
-        self.saver.raise_if_failed(wait=True)
         if self.stop_request.agreed:
             self._check_before_saving()
             self.saver.save_state(self.progress)
@@ -130,7 +126,6 @@ class Trainer:
             self._update(next(updates))
             if self._due(self.recipe.log_every):
                 loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
-                self.saver.raise_if_failed(wait=False)
             self.stop_request.agree(may_communicate=self._due(self.recipe.log_every))
             seconds = time.monotonic() - started
             self.progress.seconds += seconds
@@ -233,7 +228,6 @@ class Trainer:
             )
 
     def _advice(self) -> str:
-        self.saver.raise_if_failed(wait=True)  # what is being written counts
         saved = checkpoints(self.out)
         last = f"step {step_of(saved[-1]):,}" if saved else "the beginning"
         return (

@@ -15,7 +15,7 @@ from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
 from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
 from training.data.prepared import MANIFEST as PREPARED
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
-from transformer.checkpoints.export.manifest import EXPORT
+from transformer.export import EXPORT
 
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 MANIFESTS = (MANIFEST, EXPORT, PREPARED)

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +116,7 @@ def step_of(checkpoint: Path) -> int:
 
 
 class Saver:
-    """Saves states and the last `keep` checkpoints: copied at once, and written in the background.
+    """Saves states and the last `keep` checkpoints.
 
     All processes of a run call its methods together; the main process writes.
     """
@@ -134,8 +133,6 @@ class Saver:
     ) -> None:
         self.out, self.model, self.tokenizer, self.updater = out, model, tokenizer, updater
         self.identity, self.keep, self.process = identity, keep, process
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
-        self._job: Future[None] | None = None  # the last one, whose failure is kept
 
     @torch.no_grad()
     def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
@@ -176,48 +173,36 @@ class Saver:
         )
 
     def save_state(self, progress: Progress) -> None:
-        """Write what `load_state` reads, and wait; raise OSError in all processes if it fails."""
-        self.raise_if_failed(wait=True)
-        losses = self._losses()
-        if self.process.is_main_process:
-            self._job = self._thread.submit(self._state(progress, losses))
-        self.raise_if_failed(wait=True)
-
-    def save(self, progress: Progress) -> None:
-        """Start to write a checkpoint and the state, then remove the older checkpoints.
-
-        In this order: at whatever moment the run is killed, the checkpoints to average are there.
-
-        Raises:
-            OSError: in all processes, if the last one could not be written.
-        """
-        self.raise_if_failed(wait=True)
+        """Write what `load_state` reads, and keep the last state as a backup."""
         losses = self._losses()
         if not self.process.is_main_process:
             return
-        # on the CPU, where no update changes the weights
-        copy, write_state = Transformer.unfilled(self.model.config), self._state(progress, losses)
-        weights = self.model.named_parameters()
-        copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in weights)
-        folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
+        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().contiguous()
+            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
+        content, identity = safetensors.torch.save(tensors), self.identity
+        checksum = hashlib.sha256(content).hexdigest()
+        config = identity.config.to_dict()
+        saved = SavedRun(progress, config, identity.text, identity.languages, checksum)
+        with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
+            (new / TENSORS).write_bytes(content)
+            (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
 
-        def write() -> None:
+    def save(self, progress: Progress) -> None:
+        """Write a checkpoint and the state, then remove the older checkpoints.
+
+        In this order: at whatever moment the run is killed, the checkpoints to average are there.
+        """
+        if self.process.is_main_process:
+            folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
             languages = self.identity.languages.names
-            checkpoint.save(folder, copy, self.tokenizer, languages=languages)
-            write_state()
+            checkpoint.save(folder, self.model, self.tokenizer, languages=languages)
+        self.save_state(progress)
+        if self.process.is_main_process:
             for old in checkpoints(self.out)[: -self.keep]:
                 atomic.remove_folder(old, checkpoint.folder_kind())
-
-        self._job = self._thread.submit(write)
-
-    def raise_if_failed(self, *, wait: bool) -> None:
-        """Raise in all processes what went wrong in writing so far, or in all of it."""
-        job = self._job
-        failure = [job.exception() if job and (wait or job.done()) else None]
-        if self.process.world_size > 1:
-            distributed.broadcast_object_list(failure)
-        if failure[0]:
-            raise failure[0]
 
     def remove_checkpoints_after(self, step: int) -> None:
         """Remove the checkpoints after the state from which a run goes on."""
@@ -232,10 +217,6 @@ class Saver:
         atomic.remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
         atomic.remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
 
-    def close(self) -> None:
-        """Wait until all that was begun is written or has failed."""
-        self._thread.shutdown(wait=True)
-
     def _losses(self) -> list[float]:
         loss = self.updater.summed_loss
         losses = [loss]
@@ -243,22 +224,3 @@ class Saver:
             losses = [torch.zeros_like(loss) for _ in range(self.process.world_size)]
             distributed.all_gather(losses, loss)
         return [float(loss) for loss in losses]
-
-    def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
-        """Copy what has to be saved; return what writes it and keeps the last as a backup."""
-        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
-        for name, parameter in self.model.named_parameters():
-            tensors[f"model.{name}"] = parameter.detach().contiguous()
-            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-        content, identity = safetensors.torch.save(tensors), self.identity
-        place, config = replace(progress), identity.config.to_dict()
-
-        def write() -> None:
-            checksum = hashlib.sha256(content).hexdigest()
-            saved = SavedRun(place, config, identity.text, identity.languages, checksum)
-            with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
-                (new / TENSORS).write_bytes(content)
-                (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
-
-        return write

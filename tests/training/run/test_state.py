@@ -38,7 +38,8 @@ def _load(folder: Path, *, rank: int = 0, processes: int = 1) -> float:
 
 def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path) -> None:
     saver = _saver(tmp_path, devices.ProcessInfo(torch.device("cpu")))
-    saver._state(PROGRESS, [0.1, 0.2, 0.3])()
+    with mock.patch.object(saver, "_losses", return_value=[0.1, 0.2, 0.3]):
+        saver.save_state(PROGRESS)
     third = [float(torch.tensor(loss)) for loss in (0.1, 0.2, 0.3)]
     assert [_load(tmp_path, rank=rank, processes=3) for rank in range(3)] == third
     assert _load(tmp_path) == pytest.approx(0.6)

@@ -155,7 +155,6 @@ def test_a_pointer_of_git_lfs_is_no_damaged_file(
         "site --checkpoint {} --stored text --out new",
         "lessons check --checkpoint {} text",
         "export marian --checkpoint {} --out new",
-        "export ctranslate2 --checkpoint {} --out new",
         "evaluate bleu --checkpoint {} --src text --ref text",
         "evaluate aer --checkpoint {} --src text --tgt text --gold links",
         "evaluate heads --checkpoint {} --src text --ref text",

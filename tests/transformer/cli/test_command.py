@@ -126,7 +126,6 @@ OUTPUTS = {
     "lessons collect": ["text"],
     "average --out": ["model", "model"],
     "export marian": ["--checkpoint", "model"],
-    "export ctranslate2": ["--checkpoint", "model"],
     "evaluate heads": ["--checkpoint", "model", "--src", "text", "--ref", "text"],
     "evaluate lines": ["--checkpoint", "model", "--src", "text"],
     "evaluate faithfulness": ["--checkpoint", "model", "--src", "text"],
@@ -137,7 +136,7 @@ COMPUTATIONS = (
     "transformer.Translator.translate", "transformer.Translator.trace",
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
     "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
-    "transformer.checkpoints.export.ctranslate2._specification", "viz.lessons.__main__.answer_key",
+    "transformer.export.marian_weights", "viz.lessons.__main__.answer_key",
     "viz.lessons.__main__.read_answers",
 )  # fmt: skip
 

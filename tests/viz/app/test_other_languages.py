@@ -31,7 +31,7 @@ VIEWS: dict[str, list[dict[str, str]]] = {
     "translate": [{"edited": BY_HAND, "versus": "greedy search"}],
     "heads": [{"kind": "encoder", "view": "compare", "with": "another sentence"}],
     "inside": [{}],
-    "roles": [{navigation.VIEW: name} for name in (navigation.REMOVE_HEADS, navigation.WHY)],
+    "roles": [{navigation.VIEW: name} for name in (navigation.REMOVE_HEADS, "Why this word")],
     "corpus": [{}],
     "masks": [{masks.VIEW: masks.WITHOUT_MASK}],
     "positions": [{positions.VIEW: "Remove positions"}],

@@ -11,14 +11,12 @@ from viz.draw.labels import PAGE_TITLES, SECTIONS
 
 VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
 
-ROLES, REMOVE_HEADS = "Roles", "Remove heads"
-WHY, LAYERS = "Why this word", "Layer by layer"
+ROLES, REMOVE_HEADS = "Roles", "Remove heads"  # those to which other pages lead
 
 CORPUS_VIEW = "corpus_view"
 """Name in the URL of the choice among the views of “Corpus”, which has “Remove heads” as well."""
 
-ALL_HEADS, ONE_HEAD, SEARCH = "Heads", "One head", "Search"
-PAIRS, DICTIONARY = "Pairs", "Dictionary"
+ONE_HEAD = "One head"
 
 
 REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes

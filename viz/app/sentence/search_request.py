@@ -7,20 +7,24 @@ a translation edited by hand.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import InputError, Translation, Translator, decoding
-from transformer.decoding import BEAM_SIZE, settings
-from transformer.text import tokenizer
+from transformer import InputError, Translation, Translator
 from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import BY_NAME, CONSTRAINTS, OPTIONS, PREFIX, shorten
-from viz.draw.labels import quoted
+from viz.app.sentence.search_options import (
+    BY_NAME,
+    CONSTRAINTS,
+    OPTIONS,
+    PREFIX,
+    SearchRequest,
+    settings_of,
+)
 
 T = TypeVar("T")
 
@@ -71,40 +75,6 @@ NAMES = (TEXT, *(option.name for option in OPTIONS), EDITED, menu.MODEL)
 _SEEN, _RELEASED, _HISTORY, _WRONG, _CHOSEN = (
     f"search_request.{name}" for name in ("seen", "released", "history", "wrong", "chosen")
 )
-
-
-class SearchRequest(NamedTuple):
-    """User's request to the search."""
-
-    text: str  # to be translated, as it was typed
-    beam_size: int = BEAM_SIZE  # hypotheses that the search follows
-    alpha: float = decoding.ALPHA  # α of the length penalty
-    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
-    forbid: str = ""  # words that the translation must not contain, as they were typed
-    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
-    edited: str = ""
-    model: str = ""  # the name of the one that translates
-
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """The pieces of the prefix."""
-        return tuple(self.prefix.split())
-
-    @property
-    def steers(self) -> str:
-        """Text on how this differs from the model's own translation, or ""."""
-        prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
-        return "your version" if self.edited else prefix
-
-    @property
-    def quoted_prefix(self) -> str:
-        """The prefix as readable text, shortened."""
-        return quoted(shorten(as_text(self.pieces)))
-
-
-def as_text(pieces: Sequence[str]) -> str:
-    """Join pieces to readable text."""
-    return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
 
 
 def put_text(text: str) -> None:
@@ -303,14 +273,6 @@ def _what_is_shown(request: SearchRequest, used: SearchRequest) -> str:
     ]
     went_on = f"The search went on {' and '.join(changes)}."
     return went_on if changes else "You see what the model writes."
-
-
-def settings_of(request: SearchRequest) -> settings.SearchSettings:
-    """Return the settings of the search."""
-    values: dict[str, Any] = {
-        option.setting: option.as_setting(getattr(request, option.field)) for option in OPTIONS
-    }
-    return settings.SearchSettings(**values)
 
 
 def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:

@@ -20,7 +20,7 @@ from viz.pages.corpus.removal import open_removal
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 
 
-@view(navigation.ALL_HEADS, needs="model", question="What does each head do over many lines?")
+@view("Heads", needs="model", question="What does each head do over many lines?")
 def all_heads(translator: Translator) -> None:
     """Draw the scatter of all heads, then their table."""
     lines = needed(translator)

@@ -25,7 +25,6 @@ from transformer.corpus.measured import (
 from transformer.corpus.search import LineWords, matching_rows
 from viz.app.chrome import charts, explanations, fields
 from viz.app.chrome.head_picker import link_parameters, pick_head
-from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.view import compute, list_result, part, view
 from viz.draw import formatting, labels
@@ -53,7 +52,7 @@ PRESETS: dict[str, tuple[str, str]] = {
 """Measure and order by what the user looks for."""
 
 
-@view(navigation.SEARCH, needs="model", question="Which lines stand out by a measure?")
+@view("Search", needs="model", question="Which lines stand out by a measure?")
 def search(translator: Translator) -> None:
     """Draw the lines that match, sorted by a measure."""
     lines = needed(translator)

@@ -381,7 +381,7 @@ def _trace_of_other(
     beam_size = st.session_state[sentence_bar.BEAM]
     translation = cached_results.translate(choice.translator, choice.text, beam_size)
     st.text(translation.text)
-    sentence_bar.show_notices_of(translation)
+    sentence_bar.show_notices_of(bar, translation)
     return cached_results.trace(choice.translator, translation)
 
 

@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
 from transformer.text.words import ForbiddenWords
-from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence import search_options, sentence_bar
+from viz.app.sentence.search_options import SearchRequest
 from viz.app.sentence.search_request import (
     MAX_STEPS,
     PAUSE,
     History,
-    SearchRequest,
     translate_request,
 )
 from viz.app.sentence.source_box import EXAMPLES
@@ -49,7 +49,7 @@ def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix)
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
     wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
     assert german(app) == wanted.text != own
-    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in texts(app)[2]
+    assert f"begins with “\u2068{search_options.as_text(prefix)}\u2069”" in texts(app)[2]
     assert f"log probability −{-wanted.log_prob:.2f}" in figures(app)
     press(app, "Back to the model’s translation")
     assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
@@ -68,7 +68,7 @@ def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_br
     assert in_url(app, "prefix") is None
     assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
     notice = (
-        f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
+        f"The prefix “\u2068{search_options.as_text(prefix)}\u2069” belonged to the sentence before"
     )
     assert any(line.startswith(notice) for line in texts(app))
     press(app, "undo")

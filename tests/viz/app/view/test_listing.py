@@ -18,7 +18,7 @@ from transformer.circuits import pairs, pairs_report
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
-from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
+from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import OpenModel
 from viz.app.view import Page, View
@@ -100,7 +100,7 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
         "roles",
         {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
     ),
-    ("roles", {"roles_view": WHY, "patch_edges": "true", "why_heads": "direct logits"}),
+    ("roles", {"roles_view": "Why this word", "patch_edges": "true", "why_heads": "direct logits"}),
     ("heads", {"layer": "2", "head": "3", "lens": "norms", "words": "true", "sort": "entropy"}),
     ("heads", {"layer": "mean", "head": "mean", "without_sinks": "true", "kind": "encoder"}),
     ("heads", {"view": "compare", "with": "another lens"}),
@@ -112,7 +112,10 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
     ("translate", {"versus": "greedy search", "versus_maps": "true", "map_head": "mean"}),
     ("translate", {"versus": "translation back", "links": "both directions"}),
     ("translate", {"translate_view": "One map", "without_sinks": "true"}),
-    ("roles", {"roles_view": LAYERS, "encoder_layers": "true", "written": "3", "beam": "1"}),
+    (
+        "roles",
+        {"roles_view": "Layer by layer", "encoder_layers": "true", "written": "3", "beam": "1"},
+    ),
 ]
 """Pages, and choices of theirs that neither the first visit nor the bounds have."""
 

@@ -113,7 +113,7 @@ def test_a_forged_file_is_refused_or_works(
     with accepted_or_refused():
         own = result_file.from_bytes(content, translator)
         use(own, lines)
-        search.matching_rows(translator, own, search.LinePatterns("a", "e", "s"))
+        search.matching_rows(translator, own, search.LineWords("a", "e", "s"))
     assert time.process_time() - began < SECONDS
 
 

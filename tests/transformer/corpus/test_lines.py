@@ -28,7 +28,7 @@ from transformer.corpus.measured import (
     heads_table,
 )
 from transformer.corpus.measuring import measure_lines, trace_of
-from transformer.corpus.search import LinePatterns, deciles, matching_rows
+from transformer.corpus.search import LineWords, deciles, matching_rows
 
 from .planted_model import COPIES, LOOKS_BACK, NOISE, planted_model
 
@@ -89,11 +89,11 @@ def test_deciles_and_search_go_by_the_planted_head(planted, lines) -> None:
     assert all(low[1] <= high[0] for low, high in itertools.pairwise(ends))
     assert len(groups) == 10
     assert abs(entropies[groups[4][0]] - np.median(entropies[groups[4]])) < 0.1
-    rows = matching_rows(planted, lines, LinePatterns("^The (dog|baker)", "table", "▁the"))
+    rows = matching_rows(planted, lines, LineWords("the DOG", "table", "▁the"))
     expected = [
         row
         for row, pair in enumerate(lines.pairs)
-        if pair.source.startswith(("The dog", "The baker")) and "table" in pair.target
+        if "The dog" in pair.source and "table" in pair.target
     ]
     assert rows.tolist() == expected
     assert 0 < len(expected) < len(lines)
@@ -274,8 +274,6 @@ def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, tex
         lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0:0"]),
         lambda: removal.lines_without(planted, lines, []),
         lambda: removal.lines_without(planted, lines, [Head("cross", 5, 0)]),
-        lambda: matching_rows(planted, lines, LinePatterns("(")),
-        lambda: matching_rows(planted, lines, LinePatterns(r"(\w)\1")),
     ):
         with pytest.raises(InputError) as error:
             call()

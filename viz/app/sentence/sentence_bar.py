@@ -100,9 +100,7 @@ def show(*, is_used: bool = True) -> str:
         search_request.release_outdated()
         with inputs:
             request, figures = _inputs(sentence, name, offered)
-        search_request.record_request(
-            request, translator.max_characters if translator else MAX_LINK_CHARACTERS, wrong
-        )
+        search_request.record_request(request, wrong)
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):

@@ -64,32 +64,17 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         languages=bar.translator.languages.for_text(request.text),
     )
     mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))
-    undone = search_request.history().undone
-    with st.container(key="translate-edits", horizontal=True, gap="small"):
-        for label, enabled, take in (
-            ("Undo", search_request.can_undo(), search_request.undo),
-            ("Redo", bool(undone), search_request.redo),
-        ):
-            name = label.lower()
-            st.button(
-                label,
-                key=name,
-                icon=f":material/{name}:",
-                type="tertiary",
-                disabled=not enabled,
-                on_click=take,
-            )
-        if bar.used.edited:
-            score = player.scored(bar)
-            written = [piece.text for piece in score.pieces]
-            st.button(
-                "Let the model finish the sentence",
-                key="go-on",
-                type="tertiary",
-                on_click=_go_on,
-                args=(request, written[:-1] if score.ended else written),
-                help="Keeps your text; the search writes the rest",
-            )
+    if bar.used.edited:
+        score = player.scored(bar)
+        written = [piece.text for piece in score.pieces]
+        st.button(
+            "Let the model finish the sentence",
+            key="go-on",
+            type="tertiary",
+            on_click=_go_on,
+            args=(request, written[:-1] if score.ended else written),
+            help="Keeps your text; the search writes the rest",
+        )
 
 
 def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:

@@ -50,7 +50,7 @@ def _models_load_once_and_stop_early() -> Iterator[None]:
         load = cache(Translator.load)
         names = {"bundled-de-en": REVERSE}
         patch.setattr(Translator, "load", lambda folder=BUNDLED: load(names.get(folder, folder)))
-        # stored beside the model; `tests/transformer/test_bundled_models.py` measures it anew
+        # as it is stored beside the model: `test_bundled_models.py` measures some pairs anew
         measure = pairs.measure_pairs
 
         @wraps(measure)

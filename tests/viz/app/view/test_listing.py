@@ -94,7 +94,11 @@ def computed() -> Iterator[list[object]]:
     get = ByteCache.get
 
     def noted(cache: ByteCache, key: Any, compute: Callable[[], Any]) -> Any:
-        return get(cache, key, lambda: (keys.append(key), compute())[1])
+        def counted() -> Any:
+            keys.append(key)
+            return compute()
+
+        return get(cache, key, counted)
 
     with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
         patch.setattr(ByteCache, "get", noted)

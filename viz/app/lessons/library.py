@@ -108,8 +108,7 @@ def draw_lessons() -> None:
 OWN_GUIDE = f"""
 **Your sentence.** Type it into the box at the top. All pages about a sentence follow.
 
-**Your lines.** Corpus measures every head on many sentences: follow the link below. Or run
-`headlight report --lines FILE -o report.html` on a file with one sentence per line.
+**Your lines.** Corpus measures every head on many sentences: follow the link below.
 
 **Your model.** Put the folder of a Headlight or MarianMT (Hugging Face) model into a folder of
 models. Start the app with `{MODELS_VARIABLE}=FOLDER headlight app`, then choose the model in the

@@ -1,13 +1,15 @@
-"""Options of the search, each with its field, its name in links and its setting."""
+"""Options of the search, each with its field, its name in links and its setting; a request."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from transformer import decoding
 from transformer.decoding import BEAM_SIZE
+from transformer.decoding.settings import SearchSettings
+from transformer.text import tokenizer
 from viz.app.chrome.fields import text_field, text_input
 from viz.draw.labels import quoted
 
@@ -31,6 +33,7 @@ class SearchOption:
     draw: Callable[[], Any]  # draws its field, and returns the value
     hidden: bool = False  # whether a style hides the field, which other parts of the page set
     as_setting: Callable[[Any], object] = lambda value: value
+    as_typed: Callable[[Any], object] = lambda setting: setting  # back again
     read: Callable[[str], object] = str  # reads a value in a link
     problem: Callable[[str], str] = lambda _: ""  # a sentence on a wrong value in a link
     # of a constraint in words of the target language: what is said where the search leaves it out
@@ -107,6 +110,7 @@ OPTIONS = (
         lambda: text_input("Forced prefix, in pieces", key=PREFIX),
         hidden=True,
         as_setting=lambda pieces: tuple(pieces.split()),
+        as_typed=" ".join,
         without="without the prefix",
     ),
     SearchOption(
@@ -121,6 +125,7 @@ OPTIONS = (
             "A longer word that begins with one is another word.",
         ),
         as_setting=words_of,
+        as_typed=" ".join,
         without="with all words allowed",
     ),
 )
@@ -128,3 +133,65 @@ OPTIONS = (
 
 BY_NAME = {option.name: option for option in OPTIONS}
 CONSTRAINTS = [option for option in OPTIONS if option.without]
+
+TEXTS = frozenset(option.name for option in OPTIONS if option.read is str)
+"""Names in links whose values may be any text."""
+
+
+class SearchRequest(NamedTuple):
+    """User's request to the search."""
+
+    text: str  # to be translated, as it was typed
+    beam_size: int = BEAM_SIZE  # hypotheses that the search follows
+    alpha: float = decoding.ALPHA  # α of the length penalty
+    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
+    forbid: str = ""  # words that the translation must not contain, as they were typed
+    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
+    edited: str = ""
+    model: str = ""  # the name of the one that translates
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The pieces of the prefix."""
+        return tuple(self.prefix.split())
+
+    @property
+    def steers(self) -> str:
+        """Text on how this differs from the model's own translation, or ""."""
+        prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
+        return "your version" if self.edited else prefix
+
+    @property
+    def quoted_prefix(self) -> str:
+        """The prefix as readable text, shortened."""
+        return quoted(shorten(as_text(self.pieces)))
+
+
+def as_text(pieces: Sequence[str]) -> str:
+    """Join pieces to readable text."""
+    return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
+
+
+def settings_of(request: SearchRequest) -> SearchSettings:
+    """Return the settings of the search."""
+    values: dict[str, Any] = {
+        option.setting: option.as_setting(getattr(request, option.field)) for option in OPTIONS
+    }
+    return SearchSettings(**values)
+
+
+def typed(settings: SearchSettings) -> dict[str, Any]:
+    """Return the fields of a request for these settings, by name."""
+    return {option.field: option.as_typed(getattr(settings, option.setting)) for option in OPTIONS}
+
+
+def unconstrained(settings: SearchSettings) -> SearchSettings:
+    """Return the settings without the constraints, which belong to one language."""
+    usual = SearchSettings()
+    return replace(settings, **{name: getattr(usual, name) for name in settings.constrained})
+
+
+def arguments(settings: SearchSettings) -> dict[str, Any]:
+    """Return the unusual arguments of a search."""
+    values = ((option.setting, getattr(settings, option.setting)) for option in OPTIONS)
+    return {name: x for name, x in values if x not in ((), getattr(SearchSettings(), name))}

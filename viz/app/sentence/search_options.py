@@ -126,7 +126,6 @@ OPTIONS = (
 )
 """In the order of the fields of `SearchRequest`."""
 
-BY_NAME = {option.name: option for option in OPTIONS}
 CONSTRAINTS = [option for option in OPTIONS if option.without]
 
 TEXTS = frozenset(option.name for option in OPTIONS if option.read is str)
@@ -146,11 +145,6 @@ class SearchRequest(NamedTuple):
     model: str = ""  # the name of the one that translates
 
     @property
-    def pieces(self) -> tuple[str, ...]:
-        """The pieces of the prefix."""
-        return tuple(self.prefix.split())
-
-    @property
     def steers(self) -> str:
         """Text on how this differs from the model's own translation, or ""."""
         prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
@@ -159,7 +153,7 @@ class SearchRequest(NamedTuple):
     @property
     def quoted_prefix(self) -> str:
         """The prefix as readable text, shortened."""
-        return quoted(shorten(as_text(self.pieces)))
+        return quoted(shorten(as_text(self.prefix.split())))
 
 
 def as_text(pieces: Sequence[str]) -> str:

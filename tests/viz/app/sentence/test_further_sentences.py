@@ -12,6 +12,7 @@ def page() -> None:
 
     sentence_bar.show()
     bar = sentence_bar.current()
+    assert bar is not None
     st.session_state["sources"] = [trace.source for trace in further_sentences.traces(bar)]
 
 

@@ -271,6 +271,9 @@ def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     listing.add("result", listing.call(given, (1,), {}), result)
     parts = [result, result.exact, result.model]
     keys += [listing.call(same, (part, 1), {}).key for part in parts]
+    for index in (0, 1, (0, 1)):
+        listing.add(f"part{len(keys)}", listing.part(result, index), part := [index])
+        keys.append(listing.call(same, (part, 1), {}).key)
     assert len(set(keys)) == len(keys)
 
 

@@ -9,7 +9,6 @@ from benchmarks import (
     break_it,
     circuits,
     classroom,
-    completeness,
     confidence,
     edges,
     engine,
@@ -46,7 +45,6 @@ MODULES = (
     *(
         circuits,
         classroom,
-        completeness,
         confidence,
         first_words,
         edges,

@@ -5,7 +5,8 @@ import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
-import { Explorer, headOf, type TextOf } from "./explorer.ts";
+import { Explorer, headOf } from "./explorer.ts";
+import type { TextOf } from "./head_weights.ts";
 import type { Head } from "./head_grid/plan.ts";
 
 const heads = document.getElementById("heads") as HTMLElement;

@@ -4,7 +4,7 @@
 import { counted } from "../core/labels.ts";
 import { fixed } from "../core/text.ts";
 import type { Trace } from "../core/trace.ts";
-import { timesOf } from "../player/break_it.ts";
+import { changesText, timesOf } from "../player/break_it.ts";
 import { changedWords } from "./words.ts";
 
 /** As many random heads as are removed: what log P loses without them, and the text then. */
@@ -17,8 +17,7 @@ export function figuresOf(
 ): [figure: string, rest: string][] {
   const { removed: { length: heads }, rows: { length: rows }, prefix } = shown.edited;
   if (!heads && !rows && !prefix) return [];
-  const { lost, new: added } = changedWords(whole.target, shown.target);
-  const words = lost + added ? `${counted(lost, "word")} lost, ${added} new` : "no word changes";
+  const words = changesText(changedWords(whole.target, shown.target));
   const before = sum(whole);
   const change = (after: number) => `log P ${fixed(before, 2)} → ${fixed(after, 2)}: `;
   if (!heads && !rows) {

@@ -45,7 +45,9 @@ const breath = () => new Promise<void>((resolve) => {
 
 export class LivePage implements Listener {
   sentence: LiveSentence;
-  open: HeadPlace | null = null; // null for the head that opens first
+  open: HeadPlace | null = null; // of all pictures; null for the head that opens first
+  direction = -1; // of the open head
+  trace: Trace | null = null; // that is drawn
   explorer?: Explorer;
   drawing = 0; // which drawing it is
   clicked = 0; // number of the last click on a small map that removes its head
@@ -103,7 +105,7 @@ export class LivePage implements Listener {
     this.written = { replaces: true, act: "", at: 0 };
     window.clearTimeout(this.rest);
     this.rest = 0;
-    this.open = link.head ?? this.open;
+    if (link.head) [this.open, this.direction] = [link.head, direction];
     sentence.go(direction, link.text || text || "", { removed, rows, prefix }, link.problem);
   }
 
@@ -144,12 +146,17 @@ export class LivePage implements Listener {
   }
 
   redraw() {
-    if (this.sentence.shown) this.draw(this.sentence.shown);
+    if (this.trace) this.draw(this.trace);
   }
 
   /** Draw all pictures, a short task for each. */
   async draw(trace: Trace) {
     const turn = ++this.drawing;
+    this.trace = trace;
+    if (!this.open || this.direction !== this.sentence.direction) { // another model, other heads
+      this.open = firstHead(trace, this.about);
+      this.direction = this.sentence.direction;
+    }
     const tasks = [
       ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
       () => this.drawPlayer(trace),
@@ -172,13 +179,17 @@ export class LivePage implements Listener {
     // what is edited, or given back, stands there at once
     const row = whole && (isEdited || drawn === played)
       ? changedRow(whole.target, trace.target, WINDOW) : undefined;
-    // and its heads stay, too
-    const selected = drawn === played ? this.watched : undefined;
+    const [kind, ...head] = this.open as HeadPlace;
+    // and the heads of the other kinds stay, too
+    const selected = { ...drawn === played ? this.watched : {}, [kind]: head };
     this.played = drawn;
-    const data = { ...playerData(trace, this.about, { selected }), opens: true, row };
+    const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     mount<PlayerData, Player>(at("watch"), Player, data, {
-      onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]),
+      onSelect: ({ kind: chosen, layer, head: number, query }) => {
+        this.openHead([chosen, layer, number]);
+        if (query !== undefined) bringIntoView(".hl-explorer-open"); // a ribbon
+      },
     });
   }
 
@@ -191,9 +202,11 @@ export class LivePage implements Listener {
 
   /** @param later draws the open head in a task of its own */
   drawHeads(trace: Trace, later?: (act: () => void) => void) {
-    this.open ??= firstHead(trace, this.about);
     const look = { paints: this.editing.isOn, paintsDown: true };
-    const data: ExplorerData = { ...explorerData(trace, this.about, this.open, look), later };
+    const data: ExplorerData =
+      { ...explorerData(trace, this.about, this.open as HeadPlace, look), later };
+    // always in the same order
+    data.grid.parts.sort((a, b) => Number(a.kind !== "cross") - Number(b.kind !== "cross"));
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
     this.explorer = mount(at("explorer"), Explorer, data, {
@@ -211,17 +224,17 @@ export class LivePage implements Listener {
     } else if (removes && selected.length > 3) {
       this.clicked = selected[3];
       this.toggle(selected.slice(0, 3));
-    } else {
-      this.open = selected;
-      this.describe();
-      this.keep(this.act);
-    }
+    } else this.openHead(selected);
   }
 
-  show(place: HeadPlace) {
+  /** Show one head everywhere. */
+  openHead(place: HeadPlace) {
+    if (this.open && same(this.open, place)) return;
     this.open = place;
-    if (this.sentence.shown) this.drawHeads(this.sentence.shown);
-    bringIntoView(".hl-explorer-open");
+    this.explorer?.openHead(place);
+    if (this.trace) this.drawPlayer(this.trace);
+    this.describe();
+    this.keep(this.act);
   }
 
   get removed() {

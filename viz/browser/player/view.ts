@@ -14,16 +14,17 @@ import { barMarks, linksShown, type Moment, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import { playerData } from "./from_trace.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, paceOf, type Place, planPlayer, type PlayerData,
-  type PlayerPlan,
+  BARS, type Head, type KindData, momentsOf, paceOf, planPlayer, type PlayerData, type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
+import { Scrolling } from "./scrolling.ts";
 import { purposeOf, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
 import type { Kind } from "../core/trace.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
+const TOLD = 0.7; // of the part of a step from which its words are told
 const NO_SIZE: KindData["size"] = [0, 0];
 const NO_MAPS = { weights: new Float32Array(0), whole: NO_SIZE, size: NO_SIZE }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
@@ -58,6 +59,7 @@ export class Player extends View<PlayerData> {
   tiles = new Tiles(this);
   pointer: Pointer = new Pointer(this);
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
+  scrolling = new Scrolling(this.scroll);
   band = framed(this.scroll);
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.band, this.bars,
     this.numbers.root, this.pointer.tip);
@@ -70,9 +72,8 @@ export class Player extends View<PlayerData> {
   telling = 0; // the timer after which the host hears what a reader opened in a run
   heard = "";
   moments = 0; // of a run, as they were when it was last updated
-  changed?: Place; // the first word that differs without some heads
-  follows = false; // whether the frame follows the words of a step
   isUnasked = false; // whether it plays by itself
+  isAll = false; // whether all words at once are laid out
   place = ""; // page and sentence in the address
   declare kind: KindData;
   declare plan: PlayerPlan;
@@ -130,12 +131,14 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
+    // a host that opens heads says which is watched, and that is no other picture
+    const chosen = [data.kind, data.kinds.map(({ selected }) => selected)];
     const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
-      data.kind, data.training.length ? 0 : data.kinds.map(({ selected }) => selected)]);
+      data.opens || data.training.length ? 0 : chosen]);
     const before = this.kind?.kind;
-    const wanted = isNew ? data.kind : before;
+    const wanted = isNew || data.opens ? data.kind : before;
     this.kind = data.kinds.find(({ kind }) => kind === wanted) ?? data.kinds[0];
-    if (isNew || !this.selected[this.kind.kind]) {
+    if (isNew || data.opens || !this.selected[this.kind.kind]) {
       for (const { kind, selected: [layer, head] } of data.kinds) {
         this.selected[kind] = { kind, layer, head };
       }
@@ -161,7 +164,7 @@ export class Player extends View<PlayerData> {
     if (isNew) this.begin();
     else {
       const isFollowed = this.moments > 0 && this.step === this.moments - 1;
-      this.step = isFollowed ? this.last : within(this.step, 0, this.last);
+      this.step = isFollowed || this.isAll ? this.last : within(this.step, 0, this.last);
     }
     this.moments = data.training.length;
   }
@@ -192,7 +195,7 @@ export class Player extends View<PlayerData> {
 
   linked() {
     const linked = address.readAddress(this.data);
-    if (linked.head) {
+    if (linked.head && !this.data.opens) {
       this.selected[linked.head.kind] = linked.head;
       this.kind = this.data.kinds.find(({ kind }) => kind === linked.head?.kind) ?? this.kind;
     }
@@ -288,12 +291,19 @@ export class Player extends View<PlayerData> {
     this.step = isAll ? this.last : within(this.step, 0, this.last);
     this.layOut();
     this.keep();
+    this.tellOpen();
   }
 
   open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
     this.showRibbons("head");
+    this.tellOpen();
+  }
+
+  /** Let a host that opens heads open the one that is watched. */
+  tellOpen() {
+    if (this.data.opens) this.options.onSelect?.(this.selected[this.kind.kind]);
   }
 
   /** Show the ribbons of one head, or the links that one head makes between words. */
@@ -348,16 +358,18 @@ export class Player extends View<PlayerData> {
     }
     if (data.training.length || !this.root.isConnected) return;
     address.writeAddress({
-      [address.WATCHED]: this.choice.watched ?? null,
+      [address.WATCHED]: data.opens ? null : this.choice.watched ?? null,
       [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
       [address.RIBBONS]: this.ribbons === "links" ? "links" : null,
     });
   }
 
   arrange(width: number) {
-    const { data, all } = this.moment;
+    const { data, all, kind } = this.moment;
     const row = all ? this.breaking.now?.row ?? data.row : undefined;
-    this.plan = planPlayer(data, width, this.measure, row);
+    this.isAll = all;
+    const aside = !this.numbers.root.hidden || !(all || kind.kind === "encoder_self");
+    this.plan = planPlayer(data, width, this.measure, row, aside);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
@@ -371,18 +383,16 @@ export class Player extends View<PlayerData> {
 
   draw() {
     if (!this.plan || !this.theme) return;
+    if (this.moment.all !== this.isAll) this.arrange(this.root.clientWidth);
     const { plan, theme, moment } = this;
     paint(sized(this.stage, plan.width, plan.height), stageMarks(moment), theme.font);
     if (plan.bars) {
-      const marks = barMarks(moment);
-      // in place of the bars: the numbers; else they keep their place, so that nothing moves
-      this.bars.hidden = !this.numbers.root.hidden;
-      this.bars.style.visibility = marks.length ? "" : "hidden";
-      paint(sized(this.bars, plan.bars.width, plan.bars.height), marks, theme.font);
-    } else this.bars.hidden = true;
-    this.scrollAlong();
+      paint(sized(this.bars, plan.bars.width, plan.bars.height), barMarks(moment), theme.font);
+    }
+    this.bars.hidden = !plan.bars || !this.numbers.root.hidden; // the numbers stand in their place
+    this.scrolling.follow(moment, this.timer > 0);
     this.tiles.draw();
-    const shown = within(this.step, 0, this.last);
+    const shown = within(this.told.step, 0, this.last);
     this.slider.max = String(this.last + 1);
     this.slider.value = String(shown + 1);
     const sentence = this.sentence();
@@ -398,25 +408,14 @@ export class Player extends View<PlayerData> {
     if (about !== this.about.textContent) this.about.textContent = about;
   }
 
-  sentence() {
-    return sentenceOf(this.moment);
+  /** What is said: a step once its word stands in the picture, not while it still comes. */
+  get told(): Moment {
+    const { moment, moment: { step, part, all } } = this;
+    return part < TOLD && step && !all && this.timer ? { ...moment, step: step - 1 } : moment;
   }
 
-  /** Keep the words of the step in sight, where the line is longer than its frame. */
-  scrollAlong() {
-    const { plan, scroll, moment: { all, step, kind } } = this;
-    const changed = plan.lost[0] ?? plan.written[[...plan.added][0]];
-    if (all && changed !== this.changed) { // what the removed heads change is brought into sight
-      this.changed = changed;
-      if (changed) scroll.scrollLeft = changed.x - plan.room / 2;
-    }
-    if (plan.width <= plan.room || (all && !this.follows)) return;
-    const places = kind.kind === "encoder_self" ? plan.source : plan.written.slice(1);
-    // all words are read from the first one on, wherever a play has ended
-    const { x, width } = places[all ? 0 : step];
-    const wanted = within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
-    scroll.scrollLeft += (wanted - scroll.scrollLeft) * (this.timer ? 0.15 : 1);
-    this.follows = !all;
+  sentence() {
+    return sentenceOf(this.told);
   }
 
   press(key: string): boolean {

@@ -319,7 +319,8 @@ export class Explorer extends View<ExplorerData> {
     for (const view of before) if (!this.views.includes(view)) view.remove();
     const dashed = unused.includes(true) ? " Dashed: the head is removed." : "";
     this.undrawn = {
-      ...ribbons, note: ribbons.note + dashed, title, heads: names, weights: joined(numbers), unused,
+      ...ribbons, note: ribbons.note + dashed, title, heads: names, weights: joined(numbers),
+      unused,
     };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else {

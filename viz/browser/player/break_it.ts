@@ -213,8 +213,8 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
   const count = places.length;
   const lines: [string, string][] = [[
     `Without ${count === 1 ? "this head" : `these ${count} heads`}`,
-    ` the first translation is ${timesOf(before - after)}; ${changesText(changes)} (log P ${fixed(before, 2)} `
-    + `→ ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
+    ` the first translation is ${timesOf(before - after)}; ${changesText(changes)} (log P ${
+      fixed(before, 2)} → ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
   ]];
   if (control) {
     const { low, middle, high, draws, same } = control;

@@ -116,7 +116,7 @@ const LINE = { large: 30, small: 25 };
 const NAMED = 18; // of a line that names the words of a run
 
 /** @param row the translation without some heads; by default it is as it was written
- * @param aside whether the next subwords stand beside, or numbers: else the words have their room */
+ * @param aside whether next subwords or numbers stand beside; else the words have their room */
 export function planPlayer(
   data: PlayerData, width: number, measure: Measure,
   row: RowPart[] = data.written.map((_, piece) => ({ piece, new: false })), aside = true,

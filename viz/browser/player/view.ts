@@ -3,7 +3,7 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.ts";
-import { button, choice, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
+import { button, fillRadios, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { within } from "../core/text.ts";
@@ -73,6 +73,7 @@ export class Player extends View<PlayerData> {
   heard = "";
   moments = 0; // of a run, as they were when it was last updated
   isUnasked = false; // whether it plays by itself
+  written = Infinity; // subwords that the host shows as written
   isAll = false; // whether all words at once are laid out
   place = ""; // page and sentence in the address
   declare kind: KindData;
@@ -131,7 +132,7 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
-    // a host that opens heads says which is watched, and that is no other picture
+    // of a host that opens heads, another one is no other picture
     const chosen = [data.kind, data.kinds.map(({ selected }) => selected)];
     const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
       data.opens || data.training.length ? 0 : chosen]);
@@ -144,21 +145,10 @@ export class Player extends View<PlayerData> {
       }
     }
     this.root.setAttribute("aria-label", data.title);
-    this.kinds.replaceChildren(...data.kinds.map(({ kind, name, color }) => {
-      const { input, label } = choice({ type: "radio", name: "hl-player-kind", value: kind }, name);
-      input.checked = kind === this.kind.kind;
-      input.style.accentColor = color;
-      input.addEventListener("change", () => this.choose(kind));
-      return label;
-    }));
-    const offered = data.links.length ? ["head", "links"] as const : [];
-    this.shows.replaceChildren(...offered.map((name) => {
-      const { input, label } = choice({ type: "radio", name: "hl-player-shows", value: name },
-        name === "head" ? "this head" : "word links");
-      input.checked = name === this.ribbons;
-      input.addEventListener("change", () => this.showRibbons(name));
-      return label;
-    }));
+    fillRadios(this.kinds, "hl-player-kind", data.kinds.map(({ kind, name, color }) =>
+      [kind, name, color]), (kind) => this.choose(kind));
+    fillRadios(this.shows, "hl-player-shows", data.links.length
+      ? [["head", "this head"], ["links", "word links"]] : [], (name) => this.showRibbons(name));
     fillTable(this.table, data.title, ...tableOf(data));
     this.breaking.root.hidden = !data.breaks;
     if (isNew) this.begin();
@@ -166,6 +156,7 @@ export class Player extends View<PlayerData> {
       const isFollowed = this.moments > 0 && this.step === this.moments - 1;
       this.step = isFollowed || this.isAll ? this.last : within(this.step, 0, this.last);
     }
+    this.check();
     this.moments = data.training.length;
   }
 
@@ -175,9 +166,6 @@ export class Player extends View<PlayerData> {
     this.place = address.placeOf();
     this.ribbons = "head";
     const step = this.data.training.length ? this.data.moment ?? -1 : this.linked();
-    for (const input of this.shows.querySelectorAll("input")) {
-      input.checked = input.value === this.ribbons;
-    }
     this.showNumbers(getValue(NUMBERS) ?? null);
     this.follow(getValue(BROKEN) ?? null);
     this.part = 1;
@@ -298,7 +286,6 @@ export class Player extends View<PlayerData> {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
     this.showRibbons("head");
-    this.tellOpen();
   }
 
   /** Let a host that opens heads open the one that is watched. */
@@ -314,13 +301,17 @@ export class Player extends View<PlayerData> {
       this.kind = this.data.kinds.find(({ kind }) => kind === "cross") ?? this.kind;
       this.step = this.last;
     }
-    for (const input of this.root.querySelectorAll("input")) {
-      if (input.type === "radio") {
-        input.checked = input.value === this.ribbons || input.value === this.kind.kind;
-      }
-    }
+    this.check();
     this.layOut();
     this.keep();
+    this.tellOpen();
+  }
+
+  /** Let the radio buttons stand as what is drawn. */
+  check() {
+    for (const input of this.root.querySelectorAll<HTMLInputElement>("input[type=radio]")) {
+      input.checked = input.value === this.ribbons || input.value === this.kind.kind;
+    }
   }
 
   /** The head whose tile is framed: that which is drawn. */
@@ -406,6 +397,14 @@ export class Player extends View<PlayerData> {
     const about = this.tiles.hint || this.pointer.hint
       || `${purposeOf(moment)} ${this.data.training[shown]?.loss ?? ""}`;
     if (about !== this.about.textContent) this.about.textContent = about;
+    if (this.data.opens) this.tellWritten();
+  }
+
+  /** Let the host write as far as the picture: Infinity is all. */
+  tellWritten() {
+    const { told: { all, step }, kind } = this;
+    const count = all || kind.kind === "encoder_self" ? Infinity : step + 1;
+    if (count !== this.written) this.options.onSelect?.({ written: this.written = count });
   }
 
   /** What is said: a step once its word stands in the picture, not while it still comes. */

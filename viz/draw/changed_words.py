@@ -51,9 +51,7 @@ def mark_changed_words(text: str, other: str) -> str:
     words, others = text.split(), other.split()
     tags = {"lost": ("del", "left out:"), "new": ("b", "added:")}
     html = []
-    for tag, group in groupby(
-        word_changes(others, words), key=lambda part: tags.get(part.change)
-    ):
+    for tag, group in groupby(word_changes(others, words), key=lambda part: tags.get(part.change)):
         texts = [(others if change == "lost" else words)[index] for change, index in group]
         shown = escape(" ".join(texts))
         if tag is None:

@@ -42,11 +42,7 @@ export class Popover {
     this.root.classList.toggle("hl-locked", locked);
     this.rows = { first: word.first, others: [] };
     const pieces = data.pieces.slice(word.first, word.first + word.count);
-    // a piece within a word is shown with what stands before it there
-    const shown = ({ raw, label }: { raw: string; label: string }, n: number) => {
-      const before = pieces.slice(0, n).map((piece) => piece.raw).join("");
-      return SPECIAL.has(raw) || !n ? label : (before + raw).replaceAll("▁", " ").trim();
-    };
+    const shown = (piece: Labelled, n: number) => beginningWith(pieces.slice(0, n), piece);
     this.list.replaceChildren(...pieces.map((piece, n) => {
       const index = word.first + n;
       const others = piece.others.map((other, alternative) => {
@@ -99,6 +95,13 @@ export class Popover {
     root.style.top = `${fits ? below : above}px`;
   }
 }
+
+type Labelled = Pick<EditorData["pieces"][number], "raw" | "label">;
+
+/** Name a piece with what stands before it in its word: `laufen`, and not `·en`. */
+export const beginningWith = (before: Labelled[], { raw, label }: Labelled) =>
+  (SPECIAL.has(raw) || !before.length ? label
+    : [...before.map((piece) => piece.raw), raw].join("").replaceAll("▁", " ").trim());
 
 export function step(
   at: Chosen, [pieces, alternatives]: [piece: number, alternative: number],

@@ -46,6 +46,7 @@ _TEXTS = {
     "back": ("Back", "Zurück"),
     "next": ("Next", "Weiter"),
     "open": ("Open this view", "Diese Ansicht öffnen"),
+    "without": ("The translation after the removal", "Die Übersetzung nach dem Entfernen"),
     "opened": ("It is open.", "Sie ist geöffnet."),
     "answer": ("Your answer", "Deine Antwort"),
     "check": ("Check", "Prüfen"),

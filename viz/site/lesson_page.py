@@ -31,7 +31,7 @@ def lesson_page(lesson: Lesson, direction: Direction | None) -> str:
     texts = TEXTS[lesson.language]
     minutes = texts["minutes"].format(minutes=lesson.minutes)
     cards = "".join(_card(number, key, texts) for number in range(len(key)))
-    body = f"""<nav><a href="index.html">All sentences</a></nav>
+    body = f"""<nav><a href="index.html">Any sentence, every head</a></nav>
 <h1>{escape(lesson.title)}</h1>
 <p>{texts["goal"]}: {escape(lesson.goal)} · {minutes}</p>
 {_MARKDOWN.render(lesson.text)}</header>
@@ -100,7 +100,7 @@ def _card(number: int, key: list[grading.KeyEntry], texts: dict[str, str]) -> st
 <div class="reveal" hidden>{reveal}</div>
 <p class="ways">{back} {texts["card"].format(number=number + 1, count=len(key))} {on}</p>
 <p class="score" role="status"></p></div>
-<div>{_picture(key[number], texts["open"])}</div>
+<div>{_picture(key[number], texts["without"])}</div>
 </article>
 """
 

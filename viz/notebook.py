@@ -31,6 +31,7 @@ from viz.draw.labels import capitalised
 from viz.figures import still
 from viz.figures.axes import in_xml
 from viz.report import PageTheme, report
+from viz.site.live_page import carried_page
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
@@ -134,9 +135,10 @@ def _warn_of_boxes(text: str) -> None:
 
 
 def explore(
-    trace: AttentionTrace | Sequence[Any],
+    trace: AttentionTrace | Sequence[Any] | None = None,
     tokens: Any = None,
     *,
+    live: bool = False,
     selected: tuple[Kind, int | None, int | None] | None = None,
     over: Sequence[tuple[int, int]] = (),
     kinds: Sequence[Kind] | None = None,
@@ -156,8 +158,12 @@ def explore(
 
     Args:
         trace: the trace to show; or the attentions of a model of one stack, with its tokens, as
-            `AttentionTrace.from_huggingface` takes them.
+            `AttentionTrace.from_huggingface` takes them. A live page needs none.
         tokens: the tokens of such attentions.
+        live: whether to show the page with the model in it, which translates what you type, as a
+            site has it. It needs no network; the notebook keeps 16.6 MB of the bundled model, in
+            weights rounded to 8 bits. It begins with the sentence of the trace and takes
+            `translator`, by default the bundled model, and `theme`; the page has the other choices.
         selected: the kind, layer and head that is open first, from 0; None as layer or head is the
             mean.
         over: up to seven heads, as layer and head from 0, whose ribbons overlay those of the open
@@ -179,6 +185,16 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
+    if live:
+        others = (tokens, selected, over, kinds, layers, words, not special, not sinks, rows)
+        if any(others) or (sort, lens) != (head_grid.LAYER_ORDER, "weights"):
+            raise InputError(
+                "A live page takes a trace, translator= and theme=: leave out the other options, "
+                "or live=True."
+            )
+        text = "" if trace is None else _checked_trace(trace).source
+        page = carried_page(translator or Translator.load(), text, theme)
+        return HtmlFrame(page, "The model at work")
     if tokens is not None:
         trace = AttentionTrace.from_huggingface(trace, tokens)
     trace = _checked_trace(trace)

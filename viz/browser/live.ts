@@ -14,7 +14,7 @@ if (window.top !== window.self) { // a page around this one shows one part of it
   }
 }
 const data = await message("live-data");
-if (window.location.protocol !== "file:") {
+if (window.location.protocol.startsWith("http")) {
   navigator.serviceWorker?.register(data.worker).catch(() => {}); // it is for the next visit alone
 }
 const lesson = document.getElementById("lesson");

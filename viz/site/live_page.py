@@ -1,6 +1,7 @@
 """The first page of a site: a stored sentence plays, and the model follows what is typed."""
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -8,15 +9,16 @@ from typing import Any
 from transformer import InputError, Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
+from transformer.checkpoints import marian
 from transformer.corpus import head_report
 from transformer.text.languages import COMMON_WORDS
 from viz.draw import watched, wire
 from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
 from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
-from viz.report import anchor, saved_page
-from viz.site.model_folder import BLEU
-from viz.site.sentences import Line
+from viz.report import PageTheme, anchor, require_theme, saved_page, script
+from viz.site.model_folder import BLEU, carried_files, loaded_bytes
+from viz.site.sentences import Line, bundled_sentences
 
 LESSON_PAGE = "lesson-attention.html"
 ENGINE, WORKER = "engine.js", "service_worker.js"
@@ -70,18 +72,39 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     return StoredSentence(direction, line, text)
 
 
+def carried_page(translator: Translator, text: str, theme: PageTheme) -> str:
+    """Make a page that carries its model, in weights rounded to 8 bits, and needs no server."""
+    require_theme(theme)
+    if marian.is_marian(translator.folder):
+        raise InputError("This is a MarianMT model: the page runs checkpoints of ours alone.")
+    lines = [Line(0, text, "")] if text else bundled_sentences(translator.languages)
+    files = {ENGINE: script("engine").encode(), **carried_files(translator)}
+    direction = Direction(translator, "model", loaded_bytes(files)[0], lines)
+    stored = store_sentence(0, translator, lines[0])
+    return live_page([direction], [stored], "", "", theme=theme, carried=files)
+
+
 def live_page(
-    directions: Sequence[Direction], stored: Sequence[StoredSentence], lesson: str, docs: str
+    directions: Sequence[Direction],
+    stored: Sequence[StoredSentence],
+    lesson: str,
+    docs: str,
+    *,
+    theme: PageTheme = "auto",
+    carried: Mapping[str, bytes] | None = None,
 ) -> str:
     """Make the page, which opens with the first stored sentence.
 
-    `lesson` is the title of the lesson, `docs` the address of the documentation, or "".
+    `lesson` is the title of the lesson, `docs` the address of the documentation, or "". `carried`
+    has the engine's script and the files of a rounded model, for a page without a server.
     """
     first = stored[0]
-    way = anchor(docs, "Documentation") if docs else ""
+    ways = f'<a href="{LESSON_PAGE}">Lesson: {escape(lesson)}</a>' if lesson else ""
+    ways += anchor(docs, "Documentation") if docs else ""
+    rounded = "Its weights are rounded to 8 bits: some translations differ." if carried else ""
     body = f"""<h1>Headlight</h1>
 <p>{DESCRIPTION}</p>
-<nav><a href="{LESSON_PAGE}">Lesson: {escape(lesson)}</a>{way}</nav>
+<nav>{ways}</nav>
 </header>
 <main id="live">
 {field_html(directions[first.direction].translator, first.line.text)}
@@ -93,15 +116,17 @@ def live_page(
 <div class="choices" id="editing" hidden></div>
 <div id="explorer"></div></section>
 </main>
-<footer><p>The model runs in this page: what you type stays on your machine.</p></footer>"""
+<footer><p>The model runs in this page: what you type stays on your machine.
+{rounded}</p></footer>"""
     return saved_page(
         "live",
         "Headlight: watch a Transformer translate",
-        "auto",
+        theme,
         body=body,
         blocks={
-            "live-data": live_data(directions, stored),
+            "live-data": live_data(directions, stored, carried or {}),
             **{f"stored-{number}": sentence.text for number, sentence in enumerate(stored)},
+            **{name: b64encode(file).decode() for name, file in (carried or {}).items()},
         },
         description=DESCRIPTION,
         is_live=True,
@@ -127,11 +152,14 @@ readonly>{escape(text)}</textarea></form>
 </p></div>"""
 
 
-def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence]) -> str:
+def live_data(
+    directions: Sequence[Direction], stored: Sequence[StoredSentence], carried: Iterable[str] = ()
+) -> str:
     """Pack what the page knows of its models and sentences."""
     message: dict[str, Any] = {
         "engine": ENGINE,
         "worker": WORKER,
+        "carried": list(carried),
         "directions": [
             {
                 "base": direction.folder,

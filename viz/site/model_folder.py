@@ -21,7 +21,10 @@ MANIFEST = "model.json"
 _PART = 2**21  # bytes of a part before it is packed
 _LARGEST = 127  # of an int8
 
-BLEU = {"d84dc140d99422f580cbd0d68f1c6b07c8e64ff9d8bee02fe9f16b77488298ab": (36.21, 35.99)}
+BLEU = {
+    "d84dc140d99422f580cbd0d68f1c6b07c8e64ff9d8bee02fe9f16b77488298ab": (36.21, 35.99),
+    "cd1bb014742041cce379f1243775f53bca51d1d6c95dbeb83f3c9fec41803d19": (39.02, 39.16),
+}
 """Exact and rounded weights on 1,000 sentences, by checksum: `python -m benchmarks rounded`."""
 
 _Arrays = Mapping[str, NDArray[Any]]
@@ -29,21 +32,38 @@ _Arrays = Mapping[str, NDArray[Any]]
 
 def model_files(translator: Translator, *, int8: bool = False) -> dict[str, bytes]:
     """Return the files of the folder by their names; `int8` adds rounded weights for phones."""
-    weights = {name: p.detach() for name, p in translator.model.named_parameters()}
+    weights = _weights(translator)
     is_half = all(torch.equal(p.bfloat16().float(), p) for p in weights.values())
     exact = {
         name: (p.bfloat16().view(torch.int16) if is_half else p).numpy()
         for name, p in weights.items()
     }
     files: dict[str, bytes] = {}
-    manifest: dict[str, Any] = {
+    manifest = _stored(exact, files)
+    if int8:
+        manifest["int8"] = _stored(_rounded(weights), files)
+    return _described(translator, manifest, files)
+
+
+def carried_files(translator: Translator) -> dict[str, bytes]:
+    """Return the files of a folder that has the rounded weights alone."""
+    files: dict[str, bytes] = {}
+    return _described(translator, _stored(_rounded(_weights(translator)), files), files)
+
+
+def _weights(translator: Translator) -> dict[str, torch.Tensor]:
+    return {name: p.detach() for name, p in translator.model.named_parameters()}
+
+
+def _described(
+    translator: Translator, stored: dict[str, Any], files: dict[str, bytes]
+) -> dict[str, bytes]:
+    manifest = {
         "name": translator.checksum[:16],
         "config": translator.model.config.to_dict(),
         "tokenizers": [_part(translator.target_tokenizer.model, files)],
-        **_stored(exact, files),
+        **stored,
     }
-    if int8:
-        manifest["int8"] = _stored(_rounded(weights), files)
     return {MANIFEST: json.dumps(manifest, separators=(",", ":")).encode(), **files}
 
 

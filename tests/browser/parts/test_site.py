@@ -17,6 +17,7 @@ from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons.reading import read_lesson
+from viz.notebook import explore
 from viz.site import __main__
 from viz.site.lesson_page import lesson_page
 from viz.site.live_page import LESSON_PAGE
@@ -285,7 +286,7 @@ def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
 def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_part(served, visit):
     # a link to another sentence shows none before it is translated
     waiting: list[Any] = []
-    visit.route("**/*.bin", waiting.append)
+    visit.route("**/*.bin", lambda route: waiting.append(route))
     visit.goto(f"{served}?text=A+dog")
     says(visit, "#translation", "as soon as")
     assert visit.locator("#watch canvas").count() == 0
@@ -398,3 +399,22 @@ def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
     assert {*re.findall(r"data-answer>(.*?)<", text)} == {""}
     assert "English both" not in re.sub(r"<label>.*?</label>", "", text)
     assert tab.messages == []
+
+
+def test_a_notebook_has_the_model_in_its_output(browser, trained_folder: Path, tmp_path: Path):
+    translator = Translator.load(trained_folder)
+    path = tmp_path / "notebook.html"
+    frame = explore(translator.trace("A dog."), live=True, translator=translator)
+    path.write_text(f"<!doctype html><h1>Notebook</h1>{frame._repr_html_()}", "utf-8")
+    page = watched(browser.new_page(offline=True))
+    page.goto(path.as_uri())
+    page = page.frames[1]
+    field = page.locator("#text")
+    until(page.page, lambda: field.input_value() == "A dog." and field.is_editable(), True)
+    field.fill(SENTENCE)
+    expected = translator.translate(SENTENCE).text
+    until(page.page, lambda: page.locator("#translation .headlight-unseen").inner_text(), expected)
+    page.get_by_role("button", name=re.compile("Break it")).wait_for()
+    assert page.page.messages == []
+    assert {url.partition(":")[0] for url in page.page.asked} <= {"file", "about", "blob"}
+    page.page.close()

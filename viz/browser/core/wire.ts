@@ -81,11 +81,16 @@ export async function textOf(name: string) {
   }
 }
 
+/** Read bytes that a page carries as text, in base64. */
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(n);
+  return bytes;
+}
+
 /** Unpack bytes from a page that carries them as text. @param text gzip in base64 */
 export async function unzip(text: string): Promise<Uint8Array> {
-  const letters = atob(text);
-  const packed = new Uint8Array(letters.length);
-  for (let n = 0; n < packed.length; n++) packed[n] = letters.charCodeAt(n);
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(plain).arrayBuffer());
 }

@@ -4,6 +4,7 @@
 import { Engine } from "./engine.ts";
 import { EngineError, type Folder, type Part, type WeightPart } from "./folder.ts";
 import { Kernel } from "./kernel.ts";
+import type { Load } from "./messages.ts";
 import { Model } from "./model.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { Weights } from "./weights.ts";
@@ -20,10 +21,14 @@ export class Loader {
   private isThere = new Set<string>();
   private tokenizers: Uint8Array[] = [];
 
-  /** @param base address of the folder @param int8 whether to take the smaller weights */
-  constructor(base: string, int8 = false) {
+  private files: Load["files"];
+
+  /** @param base address of the folder @param int8 whether to take the smaller weights
+   * @param files of the folder, where no server has it */
+  constructor(base: string, int8 = false, files?: Load["files"]) {
     this.base = base.replace(/\/$/, "");
     this.int8 = int8;
+    this.files = files;
   }
 
   /** Fetch what is not there yet; once more after an error, it goes on.
@@ -52,7 +57,7 @@ export class Loader {
 
   private async description(): Promise<Folder> {
     const address = `${this.base}/model.json`;
-    const answer = await fetch(address, { cache: "no-store" }).catch(() => null);
+    const answer = await this.answer("model.json").catch(() => null);
     if (!answer?.ok) {
       throw new EngineError(`The model's file ${address} cannot be fetched: check the connection, `
         + "or serve the folder of this page.");
@@ -64,6 +69,7 @@ export class Loader {
 
   /** Open the cache of this model, and leave out those of earlier ones at its address. */
   private async cache(name: string): Promise<Cache | null> {
+    if (this.files) return null;
     try {
       const address = `headlight ${this.base} `;
       for (const other of await caches.keys()) {
@@ -88,7 +94,7 @@ export class Loader {
     }
     for (let tries = 1; ; tries++) {
       try {
-        return await this.fetched(address, cache, report);
+        return await this.fetched(part, cache, report);
       } catch (error) {
         await cache?.delete(address);
         if (error instanceof EngineError) throw error;
@@ -101,10 +107,15 @@ export class Loader {
     }
   }
 
+  private async answer(name: string): Promise<Response> {
+    if (this.files) return new Response(this.files[name]);
+    return fetch(`${this.base}/${name}`, { cache: "no-store" }); // else the browser keeps it twice
+  }
+
   /** Unpack a part while it comes, and keep it. */
-  private async fetched(address: string, cache: Cache | null, report: Report): Promise<Uint8Array> {
-    // else the browser keeps it a second time
-    const answer = await fetch(address, { cache: "no-store" });
+  private async fetched(part: Part, cache: Cache | null, report: Report): Promise<Uint8Array> {
+    const address = `${this.base}/${part.name}`;
+    const answer = await this.answer(part.name);
     if (!answer.ok || !answer.body) {
       throw new EngineError(`The model's file ${address} cannot be fetched (${answer.status}): `
         + "build the page anew.");

@@ -8,6 +8,7 @@ export interface Load {
   type: "load";
   base: string;
   int8?: boolean; // whether to take the smaller weights, where the folder has them
+  files?: Record<string, Blob>; // of the folder, where no server has it
 }
 
 /** Translate; a newer request ends an older one. */

@@ -43,11 +43,11 @@ export class Session {
     this.channel.port1.close();
   }
 
-  private async load({ base, int8 }: Load) {
+  private async load({ base, int8, files }: Load) {
     const key = JSON.stringify([base, int8]);
     const before = this.loading?.key === key ? this.loading : null;
     if (before?.isRunning) return;
-    const loading = { key, loader: before?.loader ?? new Loader(base, int8), isRunning: true };
+    const loading = { key, loader: before?.loader ?? new Loader(base, int8, files), isRunning: true };
     this.loading = loading;
     const isNewest = () => this.loading === loading;
     try {

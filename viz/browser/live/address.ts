@@ -72,6 +72,7 @@ const OF_A_SENTENCE = ["step", "watched", "ribbons"]; // of the player
 export function writeLink(link: Omit<Link, "problem">, replaces: boolean) {
   const { text, from, head, removed, rows, prefix } = link;
   const url = new URL(window.location.href);
+  if (url.protocol === "about:") return; // a notebook's output has no address
   const before = new URLSearchParams(url.search);
   const set = (name: string, ...values: string[]) => {
     url.searchParams.delete(name);

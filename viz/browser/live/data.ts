@@ -16,6 +16,7 @@ export interface Direction {
 export interface LiveData {
   engine: string; // the address of the engine's script
   worker: string; // and of the service worker
+  carried: string[]; // blocks with the engine's script and the model's files; none on a site
   directions: Direction[];
   stored: { direction: number; text: string }[]; // their traces are the blocks `stored-0` …
   common: Record<string, string[]>; // words of a language that the other does not have

@@ -1,6 +1,8 @@
 // The engine in its Worker, and a sentence for each browser or place in which it cannot run.
 
+import { bytesOf, textOf } from "../core/wire.ts";
 import type { Answer, Load, Request } from "../engine/messages.ts";
+import type { LiveData } from "./data.ts";
 
 const STAYS = "The stored sentences still play.";
 
@@ -23,18 +25,33 @@ export class EngineClient {
   request: Load;
   hear: (answer: Answer) => void;
 
+  carried: string[];
+
   /** @param hear called with each answer */
-  constructor(script: string, base: string, int8: boolean, hear: (answer: Answer) => void) {
-    this.script = script;
+  constructor(
+    { engine, carried }: LiveData, base: string, int8: boolean, hear: (answer: Answer) => void,
+  ) {
+    this.script = engine;
+    this.carried = carried;
     this.hear = hear;
-    this.request = { type: "load", base: new URL(base, window.location.href).href, int8 };
+    this.request = { type: "load", base: new URL(base, document.baseURI).href, int8 };
     this.load();
   }
 
   /** Load the model; after an error, what is missing of it. */
-  load() {
+  async load() {
+    const { carried, request, script } = this;
+    if (carried.length && !request.files) {
+      request.files = {};
+      for (const name of carried) {
+        const type = name === script ? "text/javascript" : "";
+        request.files[name] = new Blob([bytesOf(await textOf(name))], { type });
+      }
+      this.script = URL.createObjectURL(request.files[script]);
+    }
     if (!this.worker) {
-      this.worker = new Worker(this.script, { type: "module" });
+      // a page that was saved as a file has no module from a Blob
+      this.worker = new Worker(this.script, { type: carried.length ? "classic" : "module" });
       this.worker.onmessage = ({ data }) => this.hear(data);
       this.worker.onerror = (event) => {
         event.preventDefault();

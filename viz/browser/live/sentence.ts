@@ -112,7 +112,7 @@ export class LiveSentence {
     this.engine?.end();
     this.isLive = false;
     this.progress(0, this.int8 ? this.about.rounded : this.about.bytes);
-    this.engine = new EngineClient(this.data.engine, this.about.base, this.int8, (answer) =>
+    this.engine = new EngineClient(this.data, this.about.base, this.int8, (answer) =>
       this.hear(answer));
   }
 

@@ -2,12 +2,14 @@
 
 import argparse
 import gzip
+import os
 import statistics
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGCONT, SIGSTOP
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -23,6 +25,7 @@ SENTENCES = {
     25: "Two young women in red jackets are sitting on a wooden bench in the park and eating ice "
     "cream while their dogs play behind them today",
 }
+_TURN = 0.012  # seconds, from one stop of a slowed page to the next
 # keys and clicks, and the tasks in which nothing else could be heard
 _WATCH = """
 window.acted = 0; window.tasks = [];
@@ -59,16 +62,42 @@ def _longest(page: Any) -> str:
     return f"{max(tasks):.0f}" if tasks else "< 50"
 
 
+def _renderers(browser: Any) -> list[int]:
+    """Return the ids of the processes that draw pages and run their Workers."""
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    return [process["id"] for process in processes if process["type"] == "renderer"]
+
+
 def _memory(browser: Any) -> str:
     """Return the private memory of the largest process that draws pages."""
-    session = browser.new_browser_cdp_session()
     sizes = []
-    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
-        if process["type"] == "renderer":
-            text = Path(f"/proc/{process['id']}/smaps_rollup").read_text()
-            private = [line.split()[1] for line in text.splitlines() if line.startswith("Private")]
-            sizes.append(sum(map(int, private)) / 1024)
+    for number in _renderers(browser):
+        text = Path(f"/proc/{number}/smaps_rollup").read_text()
+        private = [line.split()[1] for line in text.splitlines() if line.startswith("Private")]
+        sizes.append(sum(map(int, private)) / 1024)
     return f"{max(sizes):.0f} MB"
+
+
+@contextmanager
+def _slowed(browser: Any, times: int) -> Iterator[None]:
+    """Let pages and their Workers run for a part of the time; CDP slows the main thread alone."""
+    numbers, ended = _renderers(browser), threading.Event()
+    turns = ((SIGSTOP, _TURN * (times - 1) / times), (SIGCONT, _TURN / times))
+
+    def act() -> None:
+        while not ended.is_set():
+            for signal, seconds in turns:
+                for number in numbers:
+                    os.kill(number, signal)
+                time.sleep(seconds)
+
+    thread = threading.Thread(target=act, daemon=True)
+    if times > 1:
+        thread.start()
+    yield
+    ended.set()
+    if times > 1:
+        thread.join()
 
 
 def _spread(values: list[float]) -> str:
@@ -80,6 +109,8 @@ def add_arguments(commands: Any) -> None:
     parser = commands.add_parser("live", help="the page of a site with the model in it")
     parser.add_argument("--site", type=Path, help="a built site; else one is built")
     parser.add_argument("--runs", type=whole_number(1), default=15)
+    slowed = "how many times slower pages and Workers run once they are live"
+    parser.add_argument("--slowed", type=whole_number(1), default=1, help=slowed)
     parser.set_defaults(run=run)
 
 
@@ -90,10 +121,13 @@ def run(options: argparse.Namespace) -> None:
         if not options.site:
             site.main(["--out", str(folder)])
         with _served(folder) as address, chromium() as browser:
-            _measure(browser, folder, address, options.runs)
+            page = _opened(browser, folder, address)
+            with _slowed(browser, options.slowed):
+                _measure(browser, page, options.runs)
 
 
-def _measure(browser: Any, folder: Path, address: str, runs: int) -> None:
+def _opened(browser: Any, folder: Path, address: str) -> Any:
+    """Open the page and measure until it is live."""
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.add_init_script(_WATCH)
     print(describe())
@@ -108,6 +142,10 @@ def _measure(browser: Any, folder: Path, address: str, runs: int) -> None:
         f"live: {live:.0f} ms, {whole / 1e6:.2f} MB"
     )
     print(f"longest task until it is live: {_longest(page)} ms; memory {_memory(browser)}")
+    return page
+
+
+def _measure(browser: Any, page: Any, runs: int) -> None:
     field, rows = page.locator("#text"), []
     for words, text in SENTENCES.items():
         times: dict[str, list[float]] = {"translation": [], "maps": []}

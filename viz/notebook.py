@@ -161,7 +161,7 @@ def explore(
             `AttentionTrace.from_huggingface` takes them. A live page needs none.
         tokens: the tokens of such attentions.
         live: whether to show the page with the model in it, which translates what you type, as a
-            site has it. It needs no network; the notebook keeps 16.6 MB of the bundled model, in
+            site has it. It needs no network; the notebook keeps 16.9 MB of the bundled model, in
             weights rounded to 8 bits. It begins with the sentence of the trace and takes
             `translator`, by default the bundled model, and `theme`; the page has the other choices.
         selected: the kind, layer and head that is open first, from 0; None as layer or head is the

@@ -47,7 +47,8 @@ export class Session {
     const key = JSON.stringify([base, int8]);
     const before = this.loading?.key === key ? this.loading : null;
     if (before?.isRunning) return;
-    const loading = { key, loader: before?.loader ?? new Loader(base, int8, files), isRunning: true };
+    const loader = before?.loader ?? new Loader(base, int8, files);
+    const loading = { key, loader, isRunning: true };
     this.loading = loading;
     const isNewest = () => this.loading === loading;
     try {

@@ -102,7 +102,7 @@ def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
 
 
 def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, monkeypatch):
-    monkeypatch.setattr(lesson_layout, "SETTLED", 0.4)
+    monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
     # all lessons at four sizes: python -m benchmarks layout
     lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
     assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []

@@ -9,6 +9,7 @@ from benchmarks import (
     break_it,
     circuits,
     classroom,
+    completeness,
     confidence,
     edges,
     engine,
@@ -45,6 +46,7 @@ MODULES = (
     *(
         circuits,
         classroom,
+        completeness,
         confidence,
         first_words,
         edges,

@@ -6,7 +6,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from transformer.files import atomic, installed
 from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
-SAMPLE_LINES = 1_000_000
+SAMPLE_LINES = 1_000_000  # from which a vocabulary is learnt, at most
 _EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
@@ -66,9 +66,6 @@ def _parser() -> arguments.Parser:
     add("--out", type=Path, required=True, help="folder to write, for headlight train --data")
     known = "take the vocabulary of a checkpoint, or a .model file of SentencePiece, and learn none"
     add("--tokenizer", type=Path, metavar="CHECKPOINT", help=known)
-    sample = "maximum number of lines for learning the vocabulary, drawn from the whole text; "
-    sample += f"default: {SAMPLE_LINES:,}"
-    add("--sample-lines", type=arguments.whole_number(2), default=SAMPLE_LINES, help=sample)
     longest = "drop pairs with more words on a side; default: drop none"
     add("--longest-words", type=arguments.whole_number(1), help=longest)
     ratio = "drop pairs in which one side has more than this many times the words of the other; "
@@ -188,14 +185,6 @@ def prepare(
         if prepared.is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     cleaning = Cleaning(options.longest_words, options.ratio, options.drop_duplicates)
-    vocabulary = (
-        {"vocab_size": config.model.vocab_size, "sample_lines": options.sample_lines}
-        if tokenizer is None
-        else {"tokenizer": hashlib.sha256(tokenizer.model).hexdigest()}
-    )
-    # all that the result depends on, apart from the text
-    asked = asdict(cleaning) | vocabulary
-    asked |= {"max_pieces": max_pieces, "weights": [folder.weight for folder in folders]}
     validation = text_folders.read_validation_text(folders[0].path, codes)
     with atomic.replace_folder(out, _EMPTY) as new:
         texts = [f"{prepared.VALIDATION}.{code}" for code in codes]
@@ -207,7 +196,7 @@ def prepare(
         total = f"{len(reasons):,} pairs in {len(folders)} folder(s)"
         counts = [f"{count:,} {name}" for name, count in dropped.items()]
         print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
-        tokenizer = tokenizer or _learn(folders, reasons, config, options.sample_lines)
+        tokenizer = tokenizer or _learn(folders, reasons, config)
         (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
         rows, left_out = encode_into(new, folders, reasons, tokenizer, max_pieces)
         encoded_text.refuse_empty(sum(rows), max_pieces)
@@ -219,7 +208,7 @@ def prepare(
             "left_out": left_out,
             "parts": [{"rows": count, "weight": folder.weight} for count, folder in parts],
             "files": prepared.record_files(new, names),
-            "asked": {"options": asked | {languages.LANGUAGES: [*codes]}},
+            "asked": {"options": {languages.LANGUAGES: [*codes]}},
             "dropped": dropped,
         }
         prepared.write_manifest(new / prepared.MANIFEST, content)
@@ -230,9 +219,9 @@ def prepare(
 
 
 def _learn(
-    folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig, lines: int
+    folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig
 ) -> Tokenizer:
-    drawn, vocab_size = drawn_pairs(reasons, lines), config.model.vocab_size
+    drawn, vocab_size = drawn_pairs(reasons, SAMPLE_LINES), config.model.vocab_size
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."

@@ -56,7 +56,6 @@ class Trainer:
             self.tokenizer,
             self.model,
             self.recipe.validate_sentences,
-            process,
             bleu_tokens.tokens_of(data.codes.names.target)[0],
         )
         self.languages = data.codes.names
@@ -92,7 +91,7 @@ class Trainer:
         self.saver.remove_checkpoints_after(self.progress.step)
 
     def run(self) -> bool:
-        """Train to the last step, until patience runs out or a signal comes; return if complete."""
+        """Train to the last step, or until a signal comes; return if complete."""
         advice = "Make room and continue with --resume."
         with self.stop_request.listening(), writing(self.out, TrainingError, advice):
             self._run()
@@ -146,7 +145,7 @@ class Trainer:
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
-        # out of patience, or resumed with just the steps that it has
+        # resumed with just the steps that it has
         if self._finished() and self.saved_step != self.progress.step:
             self._save()
 
@@ -239,9 +238,7 @@ class Trainer:
         return self.progress.step % every == 0 or self.progress.step >= self.recipe.steps
 
     def _finished(self) -> bool:
-        patience = self.recipe.patience
-        out_of_patience = patience > 0 and self.progress.without_gain >= patience
-        return self.progress.step >= self.recipe.steps or out_of_patience
+        return self.progress.step >= self.recipe.steps
 
     def _log(self, journal: RunLog | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
@@ -259,15 +256,10 @@ class Trainer:
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
     def _validate(self, journal: RunLog | None, bar: tqdm) -> None:
-        """Measure the loss in all processes, and translations in the main process."""
-        loss = self.validation.loss()
-        self.progress.without_gain += 1
-        best = self.progress.best_loss
-        if math.isfinite(loss) and (best is None or loss < best):
-            self.progress.best_loss, self.progress.without_gain = loss, 0
+        """Measure loss and translations, in the main process."""
         if journal is None:
             return
-        result = self.validation.score()
+        loss, result = self.validation.loss(), self.validation.score()
         journal.write(
             step=self.progress.step,
             validation_loss=round(loss, 5),

@@ -21,7 +21,6 @@ from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
-MAX_THREADS = 1024
 EPILOG = (
     "The command reads standard input as UTF-8 and writes one line for each line. If a line cannot "
     "be translated, its output line is empty and the exit status is 2. The reason and the line "
@@ -80,8 +79,6 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--target and --targets give a translation: add --align or --score.")
     if (given or lines) and [given, options.text is not None] != 2 * [not lines]:
         raise InputError("--target goes with one text, --targets with lines on standard input.")
-    if options.threads and options.text is not None:
-        raise InputError("--threads is for the lines of standard input: leave it out.")
     useless = " and ".join(
         action.option_strings[0]
         for action in options.search
@@ -169,7 +166,7 @@ def _translate_lines(
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
     progress = standard_input.Progress()
-    threads = options.threads or cores.usable_cores()
+    threads = cores.usable_cores()
     status, most = 0, translator.max_characters
     if options.targets is None:
         search = LineSearch(translator, settings, finish, threads, progress.add)
@@ -231,9 +228,6 @@ def _parser() -> Parser:
     add("--score", action="store_true", help=log_p)
     add("--target", metavar="TEXT", help="translation to score or align")
     add("--targets", metavar="FILE", help="translations to align of lines on standard input")
-    add = parser.add_argument
-    cores_help = "number of cores that work on the lines of a file; default: all available cores"
-    add("--threads", type=whole_number(1, MAX_THREADS), help=cores_help)
     return parser
 
 

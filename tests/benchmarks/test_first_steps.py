@@ -36,6 +36,7 @@ STEPS = {
     "live": Step("server_of", ["--site", "."]),
     "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2}),
     "circuits": Step("effects_table", [], {"BUNDLED_PAIRS": {"English": Path("pairs.tsv")}}),
+    "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),
     "confidence": Step("Translator.translate"),
     "first-words": Step("row_of", [], {"groups": lambda *_: FIRST_WORDS}),
     "rounded": Step("model_files", ["--src", "en.txt", "--ref", "de.txt", "--out", "rounded"]),

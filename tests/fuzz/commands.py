@@ -43,7 +43,6 @@ _CORPUS = (*_TEXT, "--sentences", "2")
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "app": (),
     "average": ("run",),
-    "card": ("run",),
     "download": ("tatoeba", "--mirror", "http://127.0.0.1:1"),
     "evaluate aer": (*_TEXT, "--tgt", "data/valid.de", "--gold", "gold"),
     "evaluate bleu": (*_TEXT, "--ref", "data/valid.de", "--beam", "1"),

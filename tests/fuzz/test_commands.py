@@ -41,7 +41,7 @@ VALUES = [
     *("12 GB", "http://exa mple", "http://" + "a" * 300, "http://\udcff", "https://ex\nample"),
     "http://\u2028",
 ]
-SHORT = ["app", "card", "download", "translate"]
+SHORT = ["app", "download", "translate"]
 """Commands that take some milliseconds."""
 
 OPTIONS = {

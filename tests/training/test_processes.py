@@ -60,7 +60,7 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     places = [
         json.loads((run / "state" / "state.json").read_text())["place"] for run in (single, out)
     ]
-    for name in ("step", "epoch", "batch", "without_gain"):
+    for name in ("step", "epoch", "batch"):
         assert places[0][name] == places[1][name], name
     assert not runs.same_weights(
         runs.weights(single), runs.weights(out)

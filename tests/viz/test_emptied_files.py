@@ -16,7 +16,7 @@ import pytest
 
 from tests.viz.pages.roles import made_reports
 from transformer import AttentionTrace, CheckpointError, Languages, Translator, kinds
-from transformer.corpus import head_report
+from transformer.corpus import head_report, similar_heads
 from viz import notebook, report
 from viz.pages.roles import corpus_map, removal_controls
 
@@ -124,6 +124,7 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
                 assert corpus_map.interval_verdict(figures, report.sentences)
                 assert corpus_map.importance_text(report, figures)
                 assert all(starmap(corpus_map.with_interval, figures.measures.items()))
+                assert similar_heads.nearest_by_measures(report, figures.place, 5)
             for curve in report.curves.values():
                 assert all(
                     removal_controls._note(report, curve, at) for at in range(len(curve.order) + 1)

@@ -1,5 +1,6 @@
 """Search in measured lines: words of source, translation and subwords."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,12 @@ class LineWords(NamedTuple):
 def matching_rows(translator: Translator, lines: MeasuredLines, words: LineWords) -> Ints:
     """Return the rows of the lines that have all of these texts, in their order."""
     matches = np.ones(len(lines), dtype=bool)
-    for wanted, texts in (
+    searched: list[tuple[str, Callable[[], list[str]]]] = [
         (words.source, lambda: [pair.source for pair in lines.pairs]),
         (words.target, lambda: [pair.target for pair in lines.pairs]),
         (words.pieces, lambda: _piece_texts(translator, lines)),
-    ):
+    ]
+    for wanted, texts in searched:
         if wanted:
             matches &= [wanted.casefold() in text.casefold() for text in texts()]
     return np.flatnonzero(matches)

@@ -105,8 +105,8 @@ State = Literal["kept", "finished", "dropped", "unfinished"]
 Reason = Literal["", "beam", "forbidden", "full", "bound", "limit", "stopped"]
 """Why a prefix was dropped or stands without its end.
 
-`beam`: not among the K best of its step; `forbidden`: it breaks a constraint, or leads to that;
-`full`: the search had K hypotheses by then, or K better ones; `bound`: it could no longer
+`beam`: not among the K best of its step; `forbidden`: it completes a forbidden word, or leads to
+one; `full`: the search had K hypotheses by then, or K better ones; `bound`: it could no longer
 become one of the n best; `limit`: the length limit; `stopped`: the caller stopped the search.
 """
 

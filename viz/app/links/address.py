@@ -103,10 +103,7 @@ what stands in it. A run can be ended before it has."""
 
 
 def prepare(page: str, texts: Collection[str] = ()) -> None:
-    """Put what the widgets of a page read into the address; the first thing of a run.
-
-    `texts` are further names like those of `FREE_TEXTS`.
-    """
+    """Put into the address what the widgets of a page read; `texts` extend `FREE_TEXTS`."""
     # it changes as the widgets are read
     raw = st.session_state[_RAW] = streamlit_internals.query_string()
     left, linked, own = raw.rpartition(f"{LINKED}=")

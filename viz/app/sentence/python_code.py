@@ -18,13 +18,9 @@ def show_program(source: str) -> None:
     """Draw a closed expander with the code of all numbers of a view."""
     with st.expander(TITLE):
         st.code(source, language="python", wrap_lines=True)
-        _show_named_lines()
-
-
-def _show_named_lines() -> None:
-    if lines := explanations.named_lines():
-        listed = (f"`{line}` {name}" for name, line in lines.items())
-        st.caption(f"Where to read on: {' · '.join(listed)}")
+        if lines := explanations.named_lines():
+            listed = (f"`{line}` {name}" for name, line in lines.items())
+            st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def load_call(model: str) -> str:

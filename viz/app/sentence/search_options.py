@@ -28,8 +28,7 @@ class SearchOption:
     """An option of the search."""
 
     name: str  # in links
-    field: str  # of `SearchRequest`
-    setting: str  # of `SearchSettings`
+    field: str  # of `SearchRequest` and of `SearchSettings`
     draw: Callable[[], Any]  # draws its field, and returns the value
     hidden: bool = False  # whether a style hides the field, which other parts of the page set
     as_setting: Callable[[Any], object] = lambda value: value
@@ -74,7 +73,6 @@ OPTIONS = (
     SearchOption(
         BEAM,
         "beam_size",
-        "beam_size",
         lambda: st.selectbox(
             "Beam size",
             BEAMS,
@@ -87,7 +85,6 @@ OPTIONS = (
         problem=_beam_problem,
     ),
     SearchOption(
-        "alpha",
         "alpha",
         "alpha",
         lambda: st.slider(
@@ -106,7 +103,6 @@ OPTIONS = (
     SearchOption(
         PREFIX,
         "prefix",
-        "prefix",
         lambda: text_input("Forced prefix, in pieces", key=PREFIX),
         hidden=True,
         as_setting=lambda pieces: tuple(pieces.split()),
@@ -114,7 +110,6 @@ OPTIONS = (
         without="without the prefix",
     ),
     SearchOption(
-        "forbid",
         "forbid",
         "forbidden",
         lambda: text_field(
@@ -131,7 +126,6 @@ OPTIONS = (
 )
 """In the order of the fields of `SearchRequest`."""
 
-BY_NAME = {option.name: option for option in OPTIONS}
 CONSTRAINTS = [option for option in OPTIONS if option.without]
 
 TEXTS = frozenset(option.name for option in OPTIONS if option.read is str)
@@ -145,15 +139,10 @@ class SearchRequest(NamedTuple):
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
     alpha: float = decoding.ALPHA  # α of the length penalty
     prefix: str = ""  # the pieces with which the translation begins, separated by blanks
-    forbid: str = ""  # words that the translation must not contain, as they were typed
+    forbidden: str = ""  # words that the translation must not contain, as they were typed
     # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
     edited: str = ""
     model: str = ""  # the name of the one that translates
-
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """The pieces of the prefix."""
-        return tuple(self.prefix.split())
 
     @property
     def steers(self) -> str:
@@ -164,7 +153,7 @@ class SearchRequest(NamedTuple):
     @property
     def quoted_prefix(self) -> str:
         """The prefix as readable text, shortened."""
-        return quoted(shorten(as_text(self.pieces)))
+        return quoted(shorten(as_text(self.prefix.split())))
 
 
 def as_text(pieces: Sequence[str]) -> str:
@@ -175,14 +164,14 @@ def as_text(pieces: Sequence[str]) -> str:
 def settings_of(request: SearchRequest) -> SearchSettings:
     """Return the settings of the search."""
     values: dict[str, Any] = {
-        option.setting: option.as_setting(getattr(request, option.field)) for option in OPTIONS
+        option.field: option.as_setting(getattr(request, option.field)) for option in OPTIONS
     }
     return SearchSettings(**values)
 
 
 def typed(settings: SearchSettings) -> dict[str, Any]:
     """Return the fields of a request for these settings, by name."""
-    return {option.field: option.as_typed(getattr(settings, option.setting)) for option in OPTIONS}
+    return {option.field: option.as_typed(getattr(settings, option.field)) for option in OPTIONS}
 
 
 def unconstrained(settings: SearchSettings) -> SearchSettings:
@@ -193,5 +182,5 @@ def unconstrained(settings: SearchSettings) -> SearchSettings:
 
 def arguments(settings: SearchSettings) -> dict[str, Any]:
     """Return the unusual arguments of a search."""
-    values = ((option.setting, getattr(settings, option.setting)) for option in OPTIONS)
+    values = ((option.field, getattr(settings, option.field)) for option in OPTIONS)
     return {name: x for name, x in values if x not in ((), getattr(SearchSettings(), name))}

@@ -17,14 +17,7 @@ from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import (
-    BY_NAME,
-    CONSTRAINTS,
-    OPTIONS,
-    PREFIX,
-    SearchRequest,
-    settings_of,
-)
+from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest, settings_of
 
 PAUSE = 2.0  # seconds for which what is said of the first letter of a sentence stays
 
@@ -127,7 +120,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
         elif name in linked:
-            value, option = linked[name], BY_NAME.get(name)
+            value, option = linked[name], next((o for o in OPTIONS if o.name == name), None)
             if option is None or not option.problem(value):
                 st.session_state[name] = value if option is None else option.read(value)
                 address.choose(name, value)

@@ -158,13 +158,6 @@ def needed_model() -> OpenModel:
     return model
 
 
-def drawn_from() -> BarTranslation:
-    """Return the translation of this run, for parts that are drawn only with one."""
-    result = current()
-    assert result is not None  # else the page has said so and draws nothing
-    return result
-
-
 def url_choices() -> dict[str, str]:
     """Return the URL parameters of the sentence in the bar and of its search."""
     names = (name for name in search_request.NAMES if name in st.query_params)

@@ -54,7 +54,8 @@ def compute_in_job(
     A function with the argument `progress` gets one to call.
     """
     call = _listing().call(function, values, named)
-    bar = sentence_bar.drawn_from()
+    bar = sentence_bar.current()
+    assert bar is not None  # else the page has said so and draws nothing
     translator = next((x for x in values if isinstance(x, Translator)), bar.translator)
     trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
     key, at_once = (function.__qualname__, call.key), job.at_once

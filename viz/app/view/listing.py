@@ -172,7 +172,8 @@ class Listing:
         self.add_model("translator", name, translator)
         if isinstance(value, AttentionTrace):
             call = Written(python_code.trace_call(value, translator), ref(value))
-            if value is not sentence_bar.drawn_from().trace:
+            bar = sentence_bar.current()
+            if bar is None or value is not bar.trace:
                 return call
             self._lines.append(f"trace = {call.code}")
             self._know_whole(value, Written("trace", call.key))

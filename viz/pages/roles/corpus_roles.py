@@ -11,11 +11,11 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
-from transformer.corpus import corpus_roles, head_report
+from transformer.corpus import corpus_roles, head_report, similar_heads
 from transformer.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome import charts, explanations, fields, problems
-from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
+from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.links import navigation
 from viz.app.sentence import search_request, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -46,6 +46,7 @@ from viz.pages.roles.head_charts import grid_key, kind_title
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
+SHOWN = 5  # heads like the open one that have a button
 
 
 @view(navigation.ROLES, needs="trace", question="What does each head do most?", find="nothing")
@@ -86,9 +87,11 @@ def roles(bar: BarTranslation) -> None:
     with st.container(key="measured-card"):
         _card(translator, report, opened, trace)
     head, measures = st.columns([5, 7], gap="medium")
-    if report is not None and figures is not None:
-        with head:
+    with head:
+        if figures is not None:
             draw_examples(translator, figures)
+        draw_similar_heads(report, trace, opened)
+    if report is not None and figures is not None:
         with measures:
             st.subheader("Every measure", anchor=False)
             descriptions = corpus_roles.MEASURES | IMPORTANCE
@@ -112,6 +115,7 @@ def roles(bar: BarTranslation) -> None:
             head_roles,
             gradient_importance,
             losses_without,
+            similar_heads.nearest_by_measures,
         )
     )
 
@@ -228,3 +232,20 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     )
     key = f"measured-show-{number}"
     fields.button("Use this sentence", key, search_request.put_text, example.source)
+
+
+def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
+    """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
+    st.subheader("Heads like this one", anchor=False)
+    by_attention = compute("by_attention", similar_heads.nearest_by_attention, trace, head, SHOWN)
+    lists = {"attention": ("By where they look in this sentence", by_attention)}
+    if report is not None:
+        nearest = similar_heads.nearest_by_measures
+        by_measures = compute("by_measures", nearest, report, head, SHOWN)
+        lists = {"measures": ("By these measures", by_measures), **lists}
+    for name, (title, heads) in lists.items():
+        if heads:
+            st.caption(f"{title} (distance, 0 = the same)")
+            head_buttons(f"similar-{name}", [(other, f"{far:.2f}") for other, far in heads])
+        else:
+            st.caption(f"{title}: there is no other head to compare with.")

@@ -148,7 +148,7 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
 REASONS: dict[Reason, str] = {
     "": "",
     "beam": "Not the most probable subword of its step.",
-    "forbidden": "The constraints forbid it, or what it leads to.",
+    "forbidden": "It writes a forbidden word, or leads to one.",
     "full": "The search already had all its translations, or enough better ones.",
     "bound": "It could no longer be among the best.",
     "limit": "The length limit ended it.",

@@ -108,7 +108,7 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
         if (choice := other_model.pick_other(bar, "versus_model")) is None:
             return None
         if choice.same_target:  # its pieces differ
-            settings = replace(settings, prefix=search_options.as_text(bar.used.pieces))
+            settings = replace(settings, prefix=search_options.as_text(settings.prefix))
         else:
             settings = search_options.unconstrained(settings)
         other = OtherDecoding(choice.translator, choice.name, choice.text, settings)

@@ -176,7 +176,9 @@ def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> 
         from viz.app.sentence import other_model, sentence_bar
 
         sentence_bar.show()
-        other_model.pick_other(sentence_bar.drawn_from(), "model2")
+        bar = sentence_bar.current()
+        assert bar is not None
+        other_model.pick_other(bar, "model2")
 
     app = serve(page, text=SENTENCE, model="en-fr", model2="fr-fi")
     menu = app.selectbox(key="model2")

@@ -35,10 +35,10 @@ def chosen(option: SearchOption) -> SearchRequest:
 
 def test_every_setting_has_its_option_and_every_option_its_field_and_setting() -> None:
     settings = {field.name for field in fields(SearchSettings)}
-    assert {option.setting for option in OPTIONS} == settings - OF_COMMAND_AND_CODE
+    assert {option.field for option in OPTIONS} == settings - OF_COMMAND_AND_CODE
     _, *names, _, _ = SearchRequest._fields
     assert [option.field for option in OPTIONS] == names  # as `NAMES` has those in links
-    assert {option.setting for option in CONSTRAINTS} == settings - UNCONSTRAINED
+    assert {option.field for option in CONSTRAINTS} == settings - UNCONSTRAINED
 
 
 @EVERY
@@ -49,7 +49,7 @@ def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) ->
     assert (
         settings_of(SearchRequest("", **typed(SearchSettings(**arguments(settings))))) == settings
     )
-    assert [*arguments(settings)] == [option.setting]
+    assert [*arguments(settings)] == [option.field]
     assert request._replace(**typed(settings)) == request
     assert typed(settings)[option.field] == getattr(request, option.field)
 
@@ -58,7 +58,7 @@ def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) ->
 def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option) -> None:
     settings = settings_of(chosen(option))
     if option in CONSTRAINTS:
-        assert [*settings.constrained] == [option.setting]
+        assert [*settings.constrained] == [option.field]
         assert typed(unconstrained(settings)) == typed(USUAL)
         attempts = search_request._relaxed_requests(chosen(option))
         assert attempts[-1] == SearchRequest("A dog.")

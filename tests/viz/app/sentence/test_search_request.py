@@ -157,11 +157,11 @@ def test_what_the_bar_had_no_time_to_take_goes_along_to_another_page(
 )
 def test_what_is_wrong_goes_and_what_is_sound_stays(translator, prefix, forbid, went_on) -> None:
     own = translator.translate(SENTENCE)
-    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
+    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbidden=forbid)
     _, used, message = translate_request(translator, request)
     assert used == request._replace(
         prefix="" if "prefix" in went_on else request.prefix,
-        forbid="" if "words" in went_on else request.forbid,
+        forbidden="" if "words" in went_on else request.forbidden,
     )
     assert message.endswith(f". The search went on {went_on}.")
     for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):

@@ -2,15 +2,18 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import chdir
 from functools import cache, wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app.view.programs import check, same
 from tests.viz.app_test import texts
 from transformer import TransformerConfig, Translator
@@ -18,6 +21,7 @@ from transformer.circuits import pairs, pairs_report
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.cache.memory import ByteCache
 from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import OpenModel
@@ -83,16 +87,63 @@ def to_bounds(app: AppTest, page: Page) -> None:
     assert not app.exception
 
 
+@pytest.fixture
+def computed() -> Iterator[list[object]]:
+    """Keys of what is computed, and not in the cache."""
+    keys: list[object] = []
+    get = ByteCache.get
+
+    def noted(cache: ByteCache, key: Any, compute: Callable[[], Any]) -> Any:
+        def counted() -> Any:
+            keys.append(key)
+            return compute()
+
+        return get(cache, key, counted)
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(ByteCache, "get", noted)
+        yield keys
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
-def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
+def test_the_code_under_a_view_gives_every_value(
+    serve, listed, computed, page: Page, view: View
+) -> None:
     for checkpoint, text in SENTENCES if view.needs in ("sentence", "trace") else SENTENCES[:1]:
         app = opened(serve, page, view, checkpoint, text)
         shown = [code.value for code in app.code if code.language == "python"]
         assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
+    computed.clear()
+    app.run()
+    assert computed == []  # each result is found again
     to_bounds(app, page)
+    computed.clear()
+    app.run()
+    assert computed == []
     for source, values in listed:
         check(source, values)
+
+
+@pytest.fixture(scope="module")
+def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "marian"
+    # other numbers of layers and heads in either stack, and other pieces in either language
+    return marian_folder.write(
+        folder, separate=True, layers=1, h=4, decoder=(3, 2, 20), scaled=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_the_code_under_a_view_gives_every_value_of_a_marian_folder(
+    serve, listed, marian: Path, page: Page, view: View
+) -> None:
+    app = opened(serve, page, view, marian, "The old cat sleeps.")
+    to_bounds(app, page)
+    for source, values in listed:
+        with chdir(marian.parent):
+            check(source, values)
 
 
 CHOICES: list[tuple[str, dict[str, str]]] = [
@@ -220,6 +271,9 @@ def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     listing.add("result", listing.call(given, (1,), {}), result)
     parts = [result, result.exact, result.model]
     keys += [listing.call(same, (part, 1), {}).key for part in parts]
+    for index in (0, 1, (0, 1)):
+        listing.add(f"part{len(keys)}", listing.part(result, index), part := [index])
+        keys.append(listing.call(same, (part, 1), {}).key)
     assert len(set(keys)) == len(keys)
 
 

@@ -18,7 +18,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.corpus import corpus_roles, head_report
 from transformer.corpus.head_report import FILE, HeadReport
 from viz.app.view import cached
-from viz.draw.labels import SCREEN_NAMES, role_name
+from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
     deciding_measure,
     importance_text,
@@ -144,13 +144,19 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
         assert row["description"] in spoken  # who hears the page gets the same
 
 
-def test_the_card_follows_the_menus(opened, report) -> None:
+def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:
     app = opened(kind="cross-attention", layer="1", head="2")
     figures = report.head(Head("cross", 0, 1))
     assert f"{role_text(figures)} {interval_verdict(figures, 60)}" in texts(app)
     assert importance_text(report, figures) in texts(app)
-    title = f"L1 H2 · {SCREEN_NAMES['cross']} · "
+    like = next(element for element in app.button if element.key.startswith("similar-measures"))
+    kind, layer, head = like.key.removeprefix("similar-measures-").split("-")
+    like.click().run()
+    place = Head(kind, int(layer), int(head))
+    assert role_text(report.head(place)) in " ".join(texts(app))
+    title = f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · "
     assert any(element.value.startswith(title) for element in app.subheader)
+    assert app.selectbox(key="layer").value == str(place.layer + 1)
 
 
 def test_an_example_goes_into_the_bar_and_a_head_is_taken_away_in_the_view_beside(opened) -> None:

@@ -188,6 +188,20 @@ def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> 
     assert not (pictures and view.needs == "trace")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_page_has_the_sentence_in_the_bar_if_a_view_is_drawn_with_it(page: Page) -> None:
+    given = [inspect.signature(view.draw).parameters.values() for view in page.views]
+    assert page.needs_sentence == ("BarTranslation" in str(given))
+
+
+def test_a_view_of_a_trace_is_not_drawn_for_a_translation_without_one(serve) -> None:
+    (inside,) = (page for page in PAGES if page.path == "inside")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_bar, "is_traced", lambda _: False)
+        app = opened(serve, inside, inside.views[0], BUNDLED, "A dog runs.")
+    assert "kind" not in [group.key for group in app.button_group]
+
+
 def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
     masks = next(page for page in PAGES if page.path == "masks")
     opened(serve, masks, masks.views[-1], BUNDLED, "A dog runs.")

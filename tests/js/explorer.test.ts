@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import {
-  HeadWeights, labelsOf, nameOf, unpack, weightsOf,
-} from "../../viz/browser/explorer.ts";
+import { labelsOf, nameOf, weightsOf } from "../../viz/browser/explorer.ts";
+import { HeadWeights, unpack } from "../../viz/browser/head_weights.ts";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. */
 function packed(numbers: any) {

@@ -5,12 +5,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { readLink, writeLink } from "../../viz/browser/live/address.ts";
 import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
-import { evenRow, evenRows, withRow } from "../../viz/browser/live/editing.ts";
+import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
+import { hold } from "../../viz/browser/live/held.ts";
 import {
   changedRow, changedWords, compared, likelyLanguage,
 } from "../../viz/browser/live/words.ts";
 import type { HeadPlace, KindTrace, Trace } from "../../viz/browser/core/trace.ts";
+import { timesOf } from "../../viz/browser/player/break_it.ts";
 import { viewOf } from "./samples.ts";
 
 const target = {
@@ -46,7 +48,12 @@ test("a row of the player keeps, loses and adds words, and is as long as what is
   assert.ok(changedRow(target, target, 48).every((part) => "piece" in part && !part.new));
   assert.equal(changedRow(target, target, 3).length, 4);
   const { plain, ...counts } = changedWords(target, after.target);
-  assert.deepEqual([counts, plain], [{ lost: 1, new: 1 }, true]);
+  assert.deepEqual([counts, plain], [{ lost: 1, new: 1, moved: 0 }, true]);
+  const turned = {
+    ...target, pieces: ["▁läuft", "▁Der", "▁Hu", "nd", ".", "</s>"], words: [0, 1, 2, 2, 3, 4],
+  };
+  assert.deepEqual(changedWords(target, turned), { lost: 0, new: 0, moved: 1, plain: false });
+  assert.ok(changedRow(target, turned, 48).every((part) => "piece" in part && !part.new));
 });
 
 const heads = Array.from({ length: PLACES + 2 }, (_, head): HeadPlace => ["cross", 0, head]);
@@ -75,7 +82,7 @@ test("heads leave as they are known, and a head that is given back by a click st
   };
   const breaking: Breaking = viewOf(Breaking as any, {
     sentence, answer: null, wanted: null, removes: 0, plays: false, timer: 0, open: {}, line: {},
-    slider: {}, count: {},
+    slider: {}, count: {}, why: {},
   });
   const hear = (...places: HeadPlace[]) => breaking.hear({
     type: "ordered", turn: 1, heads: places.map((place) => ({ place, logProb: -1 })), done: false,
@@ -132,6 +139,62 @@ test("log P and words say what edits cost, beside as many random heads", () => {
   assert.match(left, /this head, 10 times less probable\.$/);
   assert.match(begun, /chose; 1 word/);
   assert.deepEqual(figuresOf(trace, trace, null, null), []);
+});
+
+test("a chip names the row that is painted by its word, and what it looks at", () => {
+  const weights = [0, 0, 0, 1, 0, 0];
+  const text = rowText({ place: ["cross", 1, 2], row: 1, weights }, trace);
+  assert.match(text.replace(/[\u2068\u2069]/g, ""), /L2 H3.*“Hu”.*“läuft”$/);
+});
+
+test("however improbable a translation becomes, the factor is a word and no formula", () => {
+  const factors = [2, 15, 22, 30, 900].map((nats) => timesOf(nats));
+  ["7.4 times", "3.3 million", "3.6 billion", "trillion", "trillion"].forEach((words, n) =>
+    assert.ok(factors[n].includes(words), factors[n]));
+});
+
+test("what was pressed stays where it is while the page above it grows", () => {
+  const heard: Record<string, (event: any) => void> = {};
+  let [above, scrolled] = [100, 0];
+  let resized = () => {};
+  const map: any = { isConnected: true, getBoundingClientRect: () => ({ top: above - scrolled }) };
+  class Part {}
+  const main = { style: {}, contains: () => true };
+  const now: any = {
+    parentElement: main, contains: () => false, offsetHeight: 10,
+    classList: { toggle() {} },
+  };
+  Object.assign(globalThis as any, {
+    Element: Object, addEventListener: (name: string, act: any) => (heard[name] = act),
+    window: {
+      innerHeight: 500, scrollBy: ({ top }: any) => (scrolled += top),
+      get scrollY() {
+        return scrolled;
+      },
+    },
+    ResizeObserver: class {
+      constructor(act: () => void) {
+        resized = act;
+      }
+      observe() {}
+    },
+  });
+  hold(now, [new Part() as any]);
+  const grow = (by: number) => {
+    above += by;
+    resized();
+  };
+  grow(40);
+  assert.deepEqual([scrolled], [0]); // nothing was pressed
+  heard.pointerdown({ target: map });
+  grow(40);
+  assert.deepEqual([scrolled], [40]);
+  scrolled += 7; // by the reader
+  grow(-25);
+  assert.deepEqual([scrolled], [22]);
+  heard.wheel({});
+  grow(40);
+  assert.deepEqual([scrolled], [22]);
 });
 
 test("a painted row is even over what it may see, and the last one of a row counts", () => {

@@ -6,6 +6,7 @@ import { BreakIt } from "../../viz/browser/player/break_it.ts";
 import {
   type KindData, paceOf, planPlayer, type PlayerData,
 } from "../../viz/browser/player/plan.ts";
+import { Player } from "../../viz/browser/player/view.ts";
 import { measure, viewOf } from "./samples.ts";
 
 const lasting = (length: number, training: object[] = []) =>
@@ -31,6 +32,29 @@ test("lost words stand in the row without a place among those that are written",
   assert.deepEqual([...plan.added], [2]);
   const [, x, z, end] = plan.written.map((place) => place.x);
   assert.ok(x < plan.lost[0].x && plan.lost[0].x < z && z < end);
+});
+
+test("the words use the room that the next subwords leave, and shrink before they scroll", () => {
+  const words = ["<s>", "one", "two", "three", "four", "five", "six", "seven"];
+  const data: any = { source: words, written: words, steps: [{}], training: [] };
+  const [beside, alone, narrow] = [[900, true], [900, false], [330, false]].map(([width, aside]) =>
+    planPlayer(data, width as number, measure, undefined, aside as boolean));
+  assert.ok(beside.bars?.beside && !alone.bars);
+  assert.ok(alone.width > beside.width + 200 && alone.width <= 900);
+  assert.ok(narrow.width <= 330 && narrow.font < beside.font);
+});
+
+test("a step is told once its word stands in the picture", () => {
+  const kind = { kind: "cross", name: "cross-attention", layers: 1, heads: 1, size: [2, 2],
+    whole: [2, 2], weights: Float32Array.of(1, 0, 0, 1) };
+  const data = { source: ["a", "b"], written: ["<s>", "x", "y"], training: [], links: [] };
+  const said = (part: number) => viewOf(Player, {
+    data, kind, selected: { cross: { kind: "cross", layer: 0, head: 0 } }, step: 1, part, timer: 1,
+    ribbons: "head", tiles: { pointed: null }, pointer: { word: null, ribbon: null },
+    breaking: { removed: [] },
+  } as any).sentence();
+  assert.match(said(0.2), /x/);
+  assert.match(said(0.9), /y/);
 });
 
 test("a link that removes more heads than there are removes all, and one of a few those", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { caretAfter } from "../../viz/browser/translation_editor/field.ts";
-import { step } from "../../viz/browser/translation_editor/popover.ts";
+import { beginningWith, step } from "../../viz/browser/translation_editor/popover.ts";
 import {
   Exchange, TranslationEditor, wordRows,
 } from "../../viz/browser/translation_editor/view.ts";
@@ -127,4 +127,12 @@ test("arrow keys go over the alternatives and the pieces of a word, and no furth
   assert.deepEqual(step(at, [0, 1], rows), at);
   assert.deepEqual(step(at, [-1, 0], rows), at);
   assert.deepEqual(step(at, [1, 0], { first: 3, others: [Array(5), []] }), at);
+});
+
+test("a piece within a word is named with the letters before it", () => {
+  const labelled = (raw: string, label: string) => ({ raw, label });
+  const [before, end] = [[labelled("▁lauf", "lauf")], labelled("</s>", "</s>")];
+  assert.equal(beginningWith(before, labelled("en", "·en")), "laufen");
+  assert.equal(beginningWith(before, labelled("▁bald", "bald")), "lauf bald");
+  assert.deepEqual([beginningWith(before, end), beginningWith([], before[0])], ["</s>", "lauf"]);
 });

@@ -53,12 +53,19 @@ _CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code)
 
 
 _COMMON = {
-    "en": "the of and is are in into on with she his her has have they this that you my your it to "
+    "en": "the of and is are into on with she his her has have they this that you my your it to "
     "for were not what where who there from through by at does did don't i me we he him us be "
-    "been a can no or over two three",
+    "been a can no or over two three but if because then than very our would could should which "
+    "how why do had being about out up down these those after before while some any more other "
+    "just get go its as isn't wasn't can't couldn't doesn't didn't i'm you're he's it's let's",
     "de": "der die das den dem des und ist sind mit sie er ich dir mir dich mich uns euch nicht "
     "ein eine einen einem einer kein keine keinen auf von zu für wir ihr sein haben hat habe hatte "
-    "wird auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann",
+    "wird auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann aber oder wenn "
+    "weil dann noch schon nur sehr mein meine meinen dein deine ihre ihren seine seinen dieser "
+    "diese dieses diesen wurde wurden waren hier doch ja nein heute bitte alles etwas nichts immer "
+    "wieder viel viele vom beim gegen ohne unter zwischen vor bis ob jetzt mehr ganz jeden jeder "
+    "jede alle ihnen ihn ihm unser unsere würde könnte muss müssen können habt bist geht gibt du "
+    "hast warum jemand",
 }
 COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
 """Frequent words of a language that the other does not have."""

@@ -6,9 +6,9 @@
 import { AttentionMap } from "./attention_map/view.ts";
 import { button, choice, make } from "./core/dom.ts";
 import { mount, View } from "./core/view.ts";
-import { TYPES, unzip } from "./core/wire.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
+import { HeadWeights, type TextOf } from "./head_weights.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
 import type { Row, Trace } from "./core/trace.ts";
 import type { MapAxes, Worded } from "./core/labels.ts";
@@ -55,83 +55,10 @@ export interface ExplorerData { // the message of `_message` in viz/draw/explore
   later?: (draw: () => void) => void; // the open head in a task after that of all heads
 }
 
-const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
-
-export type TextOf = (name: string) => Promise<string>;
-
 export function headOf(name: string) {
   const [kind, ...numbers] = name.split(".");
   const [layer, head] = numbers.map(Number);
   return [kind, layer, head] as Head;
-}
-
-/** The encoding of a text, as `Packing` in viz/draw/explorer.py. */
-interface Packing { dtype: keyof typeof TYPES; unit: number }
-
-type Kinds = Record<string, Pick<KindData, "heads" | "weights">
-  & { map: Pick<MapData, "queries" | "keys"> }>;
-
-export class HeadWeights {
-  declare kinds: Kinds;
-  declare packing: Packing;
-  textOf?: TextOf;
-  unpacked = new Map<string, Float32Array>(); // the one that was asked for last is the last
-
-  constructor(kinds: Kinds, packing: Packing, textOf?: TextOf) {
-    this.kinds = kinds;
-    this.packing = packing;
-    this.textOf = textOf;
-  }
-
-  sizeOf(kind: string) {
-    const { queries, keys } = this.kinds[kind].map;
-    return queries.length * keys.length;
-  }
-
-  get(kind: string, layer: number, head: number) {
-    const { weights: whole, heads } = this.kinds[kind];
-    if (!whole) {
-      const name = [kind, layer, head].join(".");
-      const weights = this.unpacked.get(name);
-      if (weights) this.keep(name, weights);
-      return weights;
-    }
-    const size = this.sizeOf(kind);
-    const first = (layer * heads + head) * size;
-    return whole.subarray(first, first + size);
-  }
-
-  /** Unpack the weights of a head. @throws if the page does not have them */
-  async load(kind: string, layer: number, head: number) {
-    const name = [kind, layer, head].join(".");
-    if (!this.textOf) throw new Error(`no weights of ${name}`);
-    const weights = await unpack(await this.textOf(name), this.packing);
-    if (weights.length !== this.sizeOf(kind)) throw new Error(`${name} is cut`);
-    this.keep(name, weights);
-    for (const old of this.unpacked.keys()) {
-      if (this.unpacked.size <= LARGEST_CACHE) break;
-      this.unpacked.delete(old);
-    }
-  }
-
-  keep(name: string, weights: Float32Array) {
-    this.unpacked.delete(name);
-    this.unpacked.set(name, weights);
-  }
-}
-
-export async function unpack(text: string, { dtype, unit }: Packing): Promise<Float32Array> {
-  const planes = await unzip(text);
-  const Type = TYPES[dtype];
-  const wide = Type.BYTES_PER_ELEMENT;
-  const count = planes.length / wide;
-  const bytes = new Uint8Array(planes.length);
-  for (let plane = 0, from = 0; plane < wide; plane++) {
-    for (let at = plane; at < bytes.length; at += wide) bytes[at] = planes[from++];
-  }
-  const numbers = new Type(bytes.buffer, 0, count);
-  if (numbers instanceof Float32Array) return numbers;
-  return new Float32Array(numbers).map((steps) => steps * unit);
 }
 
 export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
@@ -288,6 +215,13 @@ export class Explorer extends View<ExplorerData> {
     else this.drawHead();
   }
 
+  openHead(head: Head) {
+    if (String(head) === String(this.selected)) return;
+    this.selected = head;
+    this.overview?.select(head);
+    this.drawHead();
+  }
+
   lay(over: LayerHead[]) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
@@ -371,16 +305,23 @@ export class Explorer extends View<ExplorerData> {
     const painted = this.data.painted?.flatMap(({ place, row }) =>
       (String(place) === String([kind, ...stacked[0] ?? []]) ? [row] : []));
     const unused = stacked.map((place) => crossed.has(String([kind, ...place ?? []])));
+    const off = `${names[0]} is removed: where it would look stands here faintly, and the model `
+      + "writes without it.";
     this.views = [
       mount<MapData, AttentionMap>(this.map, AttentionMap,
         {
           ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0], painted,
+          ...unused[0] && { note: off },
         },
         this.options), // what is painted
       ...this.drawCompared(),
     ];
     for (const view of before) if (!this.views.includes(view)) view.remove();
-    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers), unused };
+    const dashed = unused.includes(true) ? " Dashed: the head is removed." : "";
+    this.undrawn = {
+      ...ribbons, note: ribbons.note + dashed, title, heads: names, weights: joined(numbers),
+      unused,
+    };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else {
       // those of a long text take a second to draw

@@ -3,8 +3,9 @@
 
 import { type Look, PLAIN } from "./attention_map/plan.ts";
 import { captionOf, headName, KIND_TITLES, mapAxes, SCREEN_NAMES } from "./core/labels.ts";
-import { type ExplorerData, HeadWeights, readKind } from "./explorer.ts";
+import { type ExplorerData, readKind } from "./explorer.ts";
 import { gridData } from "./head_grid/from_trace.ts";
+import { HeadWeights } from "./head_weights.ts";
 import type { About, HeadPlace, Trace } from "./core/trace.ts";
 
 /** @param look how the maps are drawn */

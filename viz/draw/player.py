@@ -1,6 +1,6 @@
 """Attention step by step of a search or of a training run: data for `viz/browser/player`."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -241,10 +241,11 @@ def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dic
     old, new = word_texts(before), word_texts(after)
     pieces = list(by_word.values())
     row: list[dict[str, Any]] = [{"piece": 0, "new": False}]
-    for change, first, last, start, end in word_changes(old, new):
-        is_new = change != "equal"
-        row += [{"text": text} for text in old[first:last] if is_new]
-        row += [{"piece": n, "new": is_new} for word in pieces[start:end] for n in word]
+    for change, index in word_changes(old, new):
+        if change == "lost":
+            row.append({"text": old[index]})
+        else:
+            row += [{"piece": n, "new": change == "new"} for n in pieces[index]]
     row += [{"piece": n, "new": False} for n in ends]
     return [part for part in row if part.get("piece", 0) <= WINDOW]
 
@@ -254,10 +255,11 @@ PLAIN = 0.2
 
 
 class ChangedWords(NamedTuple):
-    """Numbers of words that a translation lost and that are new in it, punctuation aside."""
+    """Numbers of words that a translation lost, that are new in it or moved, punctuation aside."""
 
     lost: int
     new: int
+    moved: int
     plain: bool  # whether a reader sees at once that it is another text
 
 
@@ -267,10 +269,10 @@ def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> Change
         [word for word in word_texts(pieces) if any(map(str.isalnum, word))]
         for pieces in (before, after)
     )
-    changes = word_changes(old, new)
-    same = sum(last - first for change, first, last, *_ in changes if change == "equal")
-    lost, added = len(old) - same, len(new) - same
-    return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
+    changes = Counter(change for change, _ in word_changes(old, new))
+    lost, added = changes["lost"], changes["new"]
+    plain = max(lost, added) >= max(1, PLAIN * len(old))
+    return ChangedWords(lost, added, changes["moved"], plain)
 
 
 def maps_of(trace: AttentionTrace) -> list[dict[str, Any]]:

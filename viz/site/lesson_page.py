@@ -10,7 +10,7 @@ from transformer.analysis.heads.removal_text import parse_removals
 from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.lesson import Lesson
-from viz.lessons.texts import TEXTS
+from viz.lessons.texts import TEXTS, hint
 from viz.report import saved_page
 from viz.sentence_parts import removal_text
 from viz.site.live_page import Direction, field_html, live_data, store_sentence
@@ -31,7 +31,7 @@ def lesson_page(lesson: Lesson, direction: Direction | None) -> str:
     texts = TEXTS[lesson.language]
     minutes = texts["minutes"].format(minutes=lesson.minutes)
     cards = "".join(_card(number, key, texts) for number in range(len(key)))
-    body = f"""<nav><a href="index.html">All sentences</a></nav>
+    body = f"""<nav><a href="index.html">Any sentence, every head</a></nav>
 <h1>{escape(lesson.title)}</h1>
 <p>{texts["goal"]}: {escape(lesson.goal)} · {minutes}</p>
 {_MARKDOWN.render(lesson.text)}</header>
@@ -96,11 +96,11 @@ def _card(number: int, key: list[grading.KeyEntry], texts: dict[str, str]) -> st
     return f"""<article class="card"{" hidden" * bool(number)}>
 <div class="task"><h2 tabindex="-1">{number + 1}. {escape(card.title)}</h2>
 {_MARKDOWN.render(card.text)}{form if card.ask else ""}<p class="verdict" role="status"></p>
-<div class="hint" hidden>{_MARKDOWN.render(card.hint or texts["hint"])}</div>
+<div class="hint" hidden>{_MARKDOWN.render(hint(card, texts))}</div>
 <div class="reveal" hidden>{reveal}</div>
 <p class="ways">{back} {texts["card"].format(number=number + 1, count=len(key))} {on}</p>
 <p class="score" role="status"></p></div>
-<div>{_picture(key[number], texts["open"])}</div>
+<div>{_picture(key[number], texts["without"])}</div>
 </article>
 """
 

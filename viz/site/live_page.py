@@ -116,8 +116,8 @@ def field_html(translator: Translator, text: str) -> str:
 <label for="text"><span id="reads">{escape(source)}</span></label>
 <button type="button" id="turn" hidden>⇄</button> <span id="writes">{escape(target)}</span>
 <select id="examples" aria-label="Examples"><option value="">Examples</option></select>
-<input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
-value="{escape(text)}"></form>
+<textarea id="text" rows="1" autocomplete="off" spellcheck="false" dir="auto" enterkeyhint="done"
+readonly>{escape(text)}</textarea></form>
 </section>
 <section id="now" aria-label="The translation">
 <div id="translation" class="translation" dir="auto"></div>

@@ -4,6 +4,7 @@ import re
 import runpy
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,8 +229,16 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
     visit.mouse.down()
     visit.mouse.move(x, y + size["height"] * 0.3, steps=3)
     visit.mouse.up()
-    until(visit, lambda: visit.locator(".painted button").count() > 1, True)
+    until(visit, lambda: visit.locator("#editing .done button").count() > 2, True)
     until(visit, lambda: "rows=" in visit.url, True)
+    assert square.bounding_box()["y"] == pytest.approx(size["y"], abs=1)  # nothing moved it
+    # a tile of the player opens its head below, too
+    title = visit.locator(".hl-explorer-open .hl-title").first
+    before = title.inner_text()
+    visit.locator(".hl-player-tiles canvas").click(position={"x": 60, "y": 50})
+    until(visit, lambda: title.inner_text() != before, True)
+    head = title.inner_text().partition(" ·")[0]
+    assert head in visit.locator(".hl-player-says").inner_text()
     assert visit.messages == []
     assert all(address.startswith(served) for address in visit.asked)
 
@@ -274,9 +283,17 @@ def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
 
 
 def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_part(served, visit):
+    # a link to another sentence shows none before it is translated
+    waiting: list[Any] = []
+    visit.route("**/*.bin", waiting.append)
+    visit.goto(f"{served}?text=A+dog")
+    says(visit, "#translation", "as soon as")
+    assert visit.locator("#watch canvas").count() == 0
     # the connection is cut, and then it is there again
+    visit.unroute("**/*.bin")
     visit.route("**/*.bin", lambda route: route.abort())
-    visit.goto(served)
+    for route in waiting:
+        route.abort()
     again = visit.get_by_role("button", name="Try again")
     until(visit, again.is_visible, True)
     assert visit.locator("#watch canvas").count() > 0

@@ -83,13 +83,16 @@ def _read(path: Path) -> Lesson | str:
 
 
 def draw_lessons() -> None:
-    """Draw the first steps, and a link to each lesson's first card, short ones first.
+    """Draw the first steps, and a link to each lesson's first card: a teacher's, then short ones.
 
     Those in the browser's language are in sight, the others behind its name.
     """
     available = offered()
     own = language()
-    lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
+    bundled = {path.stem for path in BUNDLED_LESSONS.glob("*.md")}
+    lessons = sorted(
+        available.lessons.values(), key=lambda lesson: (lesson.name in bundled, lesson.minutes)
+    )
     first_page, *_ = PAGE_TITLES
     first_steps.link(1, "First steps · 5 min")
     for spoken in sorted(get_args(Language), key=lambda spoken: spoken != own):

@@ -250,6 +250,9 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
   listen(scroll = this.scroll) {
     super.listen(scroll);
     scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
+    scroll.addEventListener("touchstart", (event) => { // a finger scrolls, but paints on squares
+      if (this.data.paints && this.under(event.touches[0])?.key != null) event.preventDefault();
+    }, { passive: false });
     scroll.addEventListener("pointermove", (event) => this.extendStroke(event));
     scroll.addEventListener("pointerup", () => this.endStroke(true));
     scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
@@ -322,8 +325,6 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     // the scroll bar stands below the picture, not over it
     const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
     this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
-    // a finger paints along a row, unless it has to scroll to the other columns
-    this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
     const colors = this.data.palette[this.theme.name];
     this.raster = mapRaster(this.data, colors);
     this.legend.replaceChildren(...legendNodes(this.data, colors));
@@ -412,7 +413,7 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
   }
 
   tipNodes(at: Square) {
-    if (at.key == null) return null;
+    if (at.key == null || this.data.paints) return null; // it would cover what is painted next
     const [square, amount] = this.words(at);
     const row = this.rowSentence(at).map((part) => make("div", {}, part));
     return [square, make("strong", {}, amount), ...row];

@@ -24,6 +24,22 @@ export function choice(attributes: Record<string, string>, words: Node | string)
   return { input, label: make("label", { class: "hl-choice" }, input, words) };
 }
 
+/** Fill a group of radio buttons, unless it has these: a button would lose the focus. */
+export function fillRadios<T extends string>(
+  group: HTMLElement, name: string, values: [value: T, words: string, color?: string][],
+  choose: (value: T) => void,
+) {
+  const key = JSON.stringify(values);
+  if (group.dataset.values === key) return;
+  group.dataset.values = key;
+  group.replaceChildren(...values.map(([value, words, color = ""]) => {
+    const { input, label } = choice({ type: "radio", name, value }, words);
+    input.style.accentColor = color;
+    input.addEventListener("change", () => choose(value));
+    return label;
+  }));
+}
+
 export function fillTable(
   table: HTMLTableElement, caption: string, head: string[], rows: string[][],
 ) {
@@ -136,13 +152,16 @@ export function reveal(scroll: HTMLElement, { left, top, right, bottom }: Box) {
 }
 
 /** Put a note below and to the right of a square of `frame`, where it covers neither the square's
- * row nor the words above its column; on another side where the frame ends. */
-export function placeTip(tip: HTMLElement, frame: HTMLElement, { left, top, right, bottom }: Box) {
+ * row nor the words above its column; on another side where the frame ends.
+ * @param apart from the square, downward */
+export function placeTip(
+  tip: HTMLElement, frame: HTMLElement, { left, top, right, bottom }: Box, apart = 8,
+) {
   tip.hidden = false;
   const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
   const last = frame.clientWidth - wide;
   const x = right + 8 <= last || left - 8 < wide ? Math.min(right + 8, last) : left - 8 - wide;
-  const y = bottom + 8 + high <= frame.clientHeight ? bottom + 8 : top - 8 - high;
+  const y = bottom + apart + high <= frame.clientHeight ? bottom + apart : top - apart - high;
   tip.style.left = `${Math.max(0, x)}px`;
   tip.style.top = `${y}px`;
 }

@@ -110,7 +110,7 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     };
   }
 
-  under(event: PointerEvent | MouseEvent) {
+  under(event: { clientX: number; clientY: number }) {
     if (!this.plan) return null;
     const [x, y] = pointIn(event, this.canvas);
     const visible = this.visible();

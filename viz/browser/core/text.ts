@@ -19,7 +19,7 @@ export const quote = (token: string) => `“${isolate(token)}”`;
 export const forHand = (
   note: string, touch = globalThis.matchMedia?.("(hover: none)").matches ?? false,
 ) =>
-  (touch ? note.replace(/, or press Alt\+↓,/, "").replace(/Point at|Click/g, "Tap")
+  (touch ? note.replace(/ \(or press Alt\+↓\)/, "").replace(/Point at|Click/g, "Tap")
     .replace(/point at|click/g, "tap") : note);
 
 /** Write a weight to three or four decimals; a bare 0 only for exactly 0. */

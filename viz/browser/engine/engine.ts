@@ -15,6 +15,7 @@ import { withSingleSpaces } from "./words.ts";
 const LETTERS_OF_A_PIECE = 64; // at most; a longer text is refused before it is cut into pieces
 const PROBABLE = 0.5; // of a word
 const TOLD = 24; // heads that are tried until the page hears of it
+const WRITES = 16; // subwords that are written until the page hears of it
 const KEPT_PIECES = 400; // of a sentence and its translation whose search stays, to paint its maps
 
 /** null where other messages may come in. */
@@ -32,6 +33,7 @@ export class Engine {
   private target: Tokenizer;
   private whole: { key: string; result: SearchResult }[] = []; // the last two without edits
   private broken: Broken | null = null; // the last order
+  private turn = 0; // of what is asked
 
   constructor(model: Model, tokenizers: Tokenizer[]) {
     this.model = model;
@@ -45,6 +47,7 @@ export class Engine {
   }
 
   *translate({ turn, text, removed, rows, prefix }: Translate): Steps {
+    this.turn = turn;
     this.refuseUnknown([...removed, ...rows.map(({ place }) => place)]);
     const read = this.read(text);
     if (!read) {
@@ -145,10 +148,10 @@ export class Engine {
 
   private *search({ ids }: Read, forced: number[], edits?: Edits): Steps<SearchResult> {
     const steps = searching(this.model, ids, forced, edits);
-    for (;;) {
+    for (let count = 1; ; count++) {
       const { done, value } = steps.next();
       if (done) return value;
-      yield null;
+      yield count % WRITES ? null : { type: "writing", turn: this.turn, count, read: ids.length };
     }
   }
 

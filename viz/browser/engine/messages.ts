@@ -44,6 +44,9 @@ export interface Translated {
   unsure: boolean; // whether less than half the words are probable
 }
 
+/** Now and then while a translation is searched: its subwords so far, and those of the sentence. */
+export interface Writing { type: "writing"; turn: number; count: number; read: number }
+
 /** After an edited translation: log P of that of the whole model, with the same edits. */
 export interface Original { type: "original"; turn: number; logProb: number }
 
@@ -61,4 +64,4 @@ export interface Ordered {
 }
 
 export type Answer =
-  Progress | Live | Failed | Translated | Original | Nothing | Ordered;
+  Progress | Live | Failed | Writing | Translated | Original | Nothing | Ordered;

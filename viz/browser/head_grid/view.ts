@@ -307,7 +307,8 @@ export class HeadGrid extends View<GridData> {
     const [sentence] = this.data.caption ?? []; // of the picture it was made from
     this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []),
       ...(sentence ? [make("div", {}, sentence)] : []));
-    placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });
+    const box = { left: x, top: y, right: x + width, bottom: y + height };
+    placeTip(this.tip, this.box, box, 2); // between two rows of maps
   }
 }
 

@@ -32,8 +32,9 @@ export class Breaking {
   open = button("Break it: remove the heads this sentence needs most", () => this.begin());
   slider = make("input", { type: "range", min: 0, "aria-label": "Heads removed" });
   count = make("span", { role: "status" });
+  why = make("small");
   line = make("span", { class: "hl-break-line", hidden: "" }, make("strong", {}, "Break it"),
-    this.slider, this.count);
+    this.slider, this.count, this.why);
   answer: Ordered | null = null; // the order so far
   wanted: number | null = null; // heads of it to remove; null before it is asked for
   removes = 0; // heads of it that were last removed
@@ -129,6 +130,8 @@ export class Breaking {
     if (wanted === null) return;
     this.slider.max = String(most);
     this.slider.value = String(wanted);
+    this.why.textContent = "It stops when the words plainly change. Drag on to "
+      + `${most}, as far as the page looks for heads.`;
     const [tried, all] = this.answer?.tried ?? [0, 0];
     const text = wanted <= known ? `${removes} of ${most} heads removed`
       : `finding head ${known + 1} of ${most}${tried ? `: ${tried} of ${all} tried` : ""} …`;

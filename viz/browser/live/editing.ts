@@ -2,7 +2,8 @@
 
 import { button, choice, make } from "../core/dom.ts";
 import { axesOf, displayTokens, headName, SCREEN_NAMES } from "../core/labels.ts";
-import { quote } from "../core/text.ts";
+import { forHand, quote } from "../core/text.ts";
+import { showChips } from "./chips.ts";
 import type { HeadPlace, Row, Trace } from "../core/trace.ts";
 
 interface Host {
@@ -39,13 +40,14 @@ const isOf = ({ place, row }: Row, other: Row) =>
 export const withRow = (rows: Row[], added: Row) =>
   [...rows.filter((row) => !isOf(row, added)), added];
 
-/** Name a painted row with what it looks at now. */
+/** Name a painted row with what it looks at now: `cross-attention L5 H3: “im” looks at “lake”`. */
 export function rowText({ place: [kind, layer, head], row, weights }: Row, trace: Trace) {
   const [queries, keys] = axesOf(trace, kind).map(displayTokens);
   const seen = keys.filter((_, key) => weights[key]);
   const words = seen.length === keys.length ? "all words"
     : seen.slice(0, 3).map(quote).join(", ") + (seen.length > 3 ? " …" : "");
-  return `${SCREEN_NAMES[kind]} ${headName(layer, head)}: ${quote(queries[row] ?? "")} → ${words}`;
+  return `${SCREEN_NAMES[kind]} ${headName(layer, head)}: ${quote(queries[row] ?? "")} looks at `
+    + words;
 }
 
 export class Editing {
@@ -53,11 +55,11 @@ export class Editing {
   host: Host;
   isOn = false;
   last: Row | null = null; // that was painted
-  help = make("p", { hidden: "" }, "Click a square: its row looks at this word alone. Drag along a "
-    + "row: it looks at these words evenly. Drag down a column: each row looks at this word alone. "
-    + "The translation follows.");
+  help = make("p", { hidden: "" }, forHand("Click a square: its row looks at this word alone. Drag "
+    + "along a row: it looks at these words evenly. Drag down a column: each row looks at this "
+    + "word alone. The translation follows."));
   even = button("", () => this.makeEven());
-  list = make("span", { class: "painted", role: "group", "aria-label": "Painted rows" });
+  list = make("span", { class: "done", role: "group", "aria-label": "Painted rows" });
 
   constructor(root: HTMLElement, host: Host) {
     this.root = root;
@@ -68,7 +70,7 @@ export class Editing {
       this.describe();
       host.redraw();
     });
-    root.append(label, this.even, this.list, this.help);
+    root.append(label, this.help, this.list);
     this.describe();
   }
 
@@ -76,19 +78,23 @@ export class Editing {
   update(trace: Trace) {
     const rows = this.host.rows();
     if (!rows.length) this.last = null;
-    this.list.replaceChildren(...rows.map((row) => {
-      const text = rowText(row, trace);
-      return button(`${text} ✕`, () => this.host.change(rows.filter((other) => other !== row)),
-        { "aria-label": `Undo ${text}` });
-    }));
+    showChips(this.list, "Painted:", [...rows].reverse().map((row) => ({
+      text: rowText(row, trace),
+      undo: () => this.host.change(rows.filter((other) => other !== row)),
+    })));
+    if (this.last) {
+      const { place: [kind], row } = this.last;
+      const word = displayTokens(axesOf(trace, kind)[0])[row] ?? "";
+      this.even.textContent = `Make the row of ${quote(word)} even`;
+      this.list.prepend(this.even);
+    }
     this.describe();
   }
 
   describe() {
-    const { last, help, even, isOn } = this;
-    help.hidden = !isOn;
-    even.hidden = !isOn || !last;
-    if (last) even.textContent = `Make row ${last.row + 1} even`;
+    const { help, even, list, isOn, host } = this;
+    help.hidden = even.hidden = !isOn;
+    list.hidden = !isOn && !host.rows().length; // its room is there before a row is painted
   }
 
   paint(place: HeadPlace, squares: [row: number, key: number][], count: number, causal: boolean) {

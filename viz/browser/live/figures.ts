@@ -2,9 +2,9 @@
 // that change.
 
 import { counted } from "../core/labels.ts";
-import { fixed } from "../core/text.ts";
+import { fixed, quote } from "../core/text.ts";
 import type { Trace } from "../core/trace.ts";
-import { timesOf } from "../player/break_it.ts";
+import { changesText, timesOf } from "../player/break_it.ts";
 import { changedWords } from "./words.ts";
 
 /** As many random heads as are removed: what log P loses without them, and the text then. */
@@ -16,13 +16,13 @@ export function figuresOf(
   whole: Trace, shown: Trace, original: number | null, random: Random | null,
 ): [figure: string, rest: string][] {
   const { removed: { length: heads }, rows: { length: rows }, prefix } = shown.edited;
+  const chosen = quote(shown.target.pieces.slice(0, prefix).join("").replaceAll("▁", " ").trim());
   if (!heads && !rows && !prefix) return [];
-  const { lost, new: added } = changedWords(whole.target, shown.target);
-  const words = lost + added ? `${counted(lost, "word")} lost, ${added} new` : "no word changes";
+  const words = changesText(changedWords(whole.target, shown.target));
   const before = sum(whole);
   const change = (after: number) => `log P ${fixed(before, 2)} → ${fixed(after, 2)}: `;
   if (!heads && !rows) {
-    return [[change(sum(shown)), `this translation, which begins as you chose; ${words}.`]];
+    return [[change(sum(shown)), `this one, which begins ${chosen} as you chose; ${words}.`]];
   }
   const edits = [
     ...(heads ? [`without ${heads === 1 ? "this head" : `these ${heads} heads`}`] : []),
@@ -33,7 +33,10 @@ export function figuresOf(
     original === null ? `log P ${fixed(before, 2)} → …: ` : change(original),
     `the original translation ${edits}${times}${prefix ? "" : `; ${words}`}.`,
   ]];
-  if (prefix) figures.push([change(sum(shown)), `this one, which begins as you chose; ${words}.`]);
+  if (prefix) {
+    figures.push([change(sum(shown)),
+      `this one, which begins ${chosen} as you chose; ${words}.`]);
+  }
   if (random && heads && !rows) {
     const isSame = random.text === whole.target.text;
     figures.push([change(before + random.logProb), `without ${counted(heads, "random head")} `

@@ -1,5 +1,6 @@
 // A lesson whose pictures follow a sentence that is typed; its questions stay those of its own.
 
+import { forHand } from "../core/text.ts";
 import { mount } from "../core/view.ts";
 import type { HeadPlace, Trace } from "../core/trace.ts";
 import { Explorer, headOf } from "../explorer.ts";
@@ -23,6 +24,12 @@ export class LessonPage implements Listener {
   }
 
   async begin() {
+    for (const task of this.root.querySelectorAll(".task")) {
+      const texts = document.createTreeWalker(task, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        texts.currentNode.nodeValue = forHand(texts.currentNode.nodeValue as string);
+      }
+    }
     await this.sentence.showStored();
     await runLesson(this.root, await message("lesson-data"), (card) => this.draw(card));
     await this.sentence.begin();

@@ -2,7 +2,9 @@
 // tasks, and a newer sentence ends those of an older one, so that typing never waits.
 
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
+import { headName, SCREEN_NAMES } from "../core/labels.ts";
 import { paletteOf } from "../core/palette.ts";
+import { forHand } from "../core/text.ts";
 import { mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
@@ -18,12 +20,15 @@ import { readLink, writeLink } from "./address.ts";
 import { Breaking } from "./breaking.ts";
 import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
+import { showChips } from "./chips.ts";
+import { hold } from "./held.ts";
 import { type Act, type Listener, LiveSentence } from "./sentence.ts";
 import { changedRow } from "./words.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
 const PAUSE = 3_000; // ms after which typing on, or removing one head more, is another act
 
+const OPEN = ".hl-explorer-open > div"; // the large map
 const at = (id: string) => document.getElementById(id) as HTMLElement;
 const same = (a: HeadPlace, b: HeadPlace) => String(a) === String(b);
 
@@ -45,7 +50,10 @@ const breath = () => new Promise<void>((resolve) => {
 
 export class LivePage implements Listener {
   sentence: LiveSentence;
-  open: HeadPlace | null = null; // null for the head that opens first
+  open: HeadPlace | null = null; // of all pictures; null for the head that opens first
+  direction = -1; // of the open head
+  trace: Trace | null = null; // that is drawn
+  first: Trace | null = null; // that is stored
   explorer?: Explorer;
   drawing = 0; // which drawing it is
   clicked = 0; // number of the last click on a small map that removes its head
@@ -57,7 +65,9 @@ export class LivePage implements Listener {
   played = ""; // and that of the player
   watched: PlayerChoices["selected"]; // its heads
   kinds: KindTrace[] = [];
-  count = make("span", { role: "status" });
+  count = make("span", { class: "headlight-unseen", role: "status" });
+  named = ""; // the removed heads
+  gone = make("span", { class: "done", role: "group", "aria-label": "Removed heads" });
   head = button("", () => this.open && this.toggle(this.open));
   layer = button("Remove its whole layer", () => this.removeLayer());
   editing: Editing;
@@ -71,12 +81,14 @@ export class LivePage implements Listener {
       change: (rows) => this.sentence.edit({ rows }),
       redraw: () => this.sentence.shown && this.drawHeads(this.sentence.shown),
     });
-    const { input, label } = choice({ type: "checkbox" }, "Click a small map to remove its head");
+    const { input, label } = choice({ type: "checkbox" },
+      forHand("Click a small map to remove its head"));
     input.addEventListener("change", () => {
       this.removes = input.checked;
       if (this.sentence.shown) this.drawHeads(this.sentence.shown);
     });
-    at("removal").append(label, this.head, this.layer, this.count);
+    at("removal").append(label, this.head, this.layer, this.count, this.gone);
+    hold(at("now"), document.querySelectorAll("#live > section, #notes, .choices"));
     addEventListener("popstate", () => this.follow());
   }
 
@@ -85,10 +97,16 @@ export class LivePage implements Listener {
     const first = await storedAt(0);
     this.kinds = first.kinds;
     this.follow();
+    this.first = first;
     await sentence.begin();
-    if (sentence.shown) return;
-    sentence.pictured = first.source.text;
-    this.draw(first); // until the model is there
+    if (!sentence.engine) this.onFailed();
+  }
+
+  /** Without a model, a stored sentence still plays. */
+  onFailed() {
+    if (this.trace || !this.first) return;
+    this.sentence.pictured = this.first.source.text;
+    this.draw(this.first);
   }
 
   /** Show what the address names. */
@@ -103,7 +121,7 @@ export class LivePage implements Listener {
     this.written = { replaces: true, act: "", at: 0 };
     window.clearTimeout(this.rest);
     this.rest = 0;
-    this.open = link.head ?? this.open;
+    if (link.head) [this.open, this.direction] = [link.head, direction];
     sentence.go(direction, link.text || text || "", { removed, rows, prefix }, link.problem);
   }
 
@@ -113,6 +131,8 @@ export class LivePage implements Listener {
 
   onTrace(trace: Trace) {
     const drawn = `${this.sentence.direction} ${trace.source.text}`;
+    const { style } = at("now");
+    style.minHeight = drawn === this.drawn ? `${at("now").offsetHeight}px` : ""; // it never shrinks
     if (drawn !== this.drawn) this.breaking.reset();
     this.drawn = drawn;
     this.editing.update(trace);
@@ -144,12 +164,17 @@ export class LivePage implements Listener {
   }
 
   redraw() {
-    if (this.sentence.shown) this.draw(this.sentence.shown);
+    if (this.trace) this.draw(this.trace);
   }
 
   /** Draw all pictures, a short task for each. */
   async draw(trace: Trace) {
     const turn = ++this.drawing;
+    this.trace = trace;
+    if (!this.open || this.direction !== this.sentence.direction) { // another model, other heads
+      this.open = firstHead(trace, this.about);
+      this.direction = this.sentence.direction;
+    }
     const tasks = [
       ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
       () => this.drawPlayer(trace),
@@ -172,13 +197,18 @@ export class LivePage implements Listener {
     // what is edited, or given back, stands there at once
     const row = whole && (isEdited || drawn === played)
       ? changedRow(whole.target, trace.target, WINDOW) : undefined;
-    // and its heads stay, too
-    const selected = drawn === played ? this.watched : undefined;
+    const [kind, ...head] = this.open as HeadPlace;
+    // and the heads of the other kinds stay, too
+    const selected = { ...drawn === played ? this.watched : {}, [kind]: head };
     this.played = drawn;
-    const data = { ...playerData(trace, this.about, { selected }), opens: true, row };
+    const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     mount<PlayerData, Player>(at("watch"), Player, data, {
-      onSelect: ({ kind, layer, head }) => kind && this.show([kind, layer, head]),
+      onSelect: ({ kind: chosen, layer, head: number, query, written }) => {
+        if (written) this.sentence.translation.fill(written);
+        else this.openHead([chosen, layer, number]);
+        if (query !== undefined) bringIntoView(OPEN); // a ribbon
+      },
     });
   }
 
@@ -191,9 +221,11 @@ export class LivePage implements Listener {
 
   /** @param later draws the open head in a task of its own */
   drawHeads(trace: Trace, later?: (act: () => void) => void) {
-    this.open ??= firstHead(trace, this.about);
     const look = { paints: this.editing.isOn, paintsDown: true };
-    const data: ExplorerData = { ...explorerData(trace, this.about, this.open, look), later };
+    const data: ExplorerData =
+      { ...explorerData(trace, this.about, this.open as HeadPlace, look), later };
+    // always in the same order
+    data.grid.parts.sort((a, b) => Number(a.kind !== "cross") - Number(b.kind !== "cross"));
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
     this.explorer = mount(at("explorer"), Explorer, data, {
@@ -212,16 +244,19 @@ export class LivePage implements Listener {
       this.clicked = selected[3];
       this.toggle(selected.slice(0, 3));
     } else {
-      this.open = selected;
-      this.describe();
-      this.keep(this.act);
+      this.openHead(selected);
+      bringIntoView(OPEN);
     }
   }
 
-  show(place: HeadPlace) {
+  /** Show one head everywhere. */
+  openHead(place: HeadPlace) {
+    if (this.open && same(this.open, place)) return;
     this.open = place;
-    if (this.sentence.shown) this.drawHeads(this.sentence.shown);
-    bringIntoView(".hl-explorer-open");
+    this.explorer?.openHead(place);
+    if (this.trace) this.drawPlayer(this.trace);
+    this.describe();
+    this.keep(this.act);
   }
 
   get removed() {
@@ -252,13 +287,19 @@ export class LivePage implements Listener {
     const { open, removed, head, count, sentence: { isLive } } = this;
     for (const id of ["breaking", "removal", "editing"]) at(id).hidden = !isLive;
     if (open) {
-      const name = `L${open[1] + 1} H${open[2] + 1}`;
+      const name = headName(open[1], open[2]);
       head.textContent = removed.some((place) => same(place, open)) ? `Give ${name} back`
         : `Remove ${name}`;
     }
     const text = removed.length === 0 ? "" : removed.length === 1 ? "1 head is removed."
       : `${removed.length} heads are removed.`;
     if (count.textContent !== text) count.textContent = text;
+    if (this.named === String(removed)) return; // else a button would lose the focus
+    this.named = String(removed);
+    showChips(this.gone, "Removed:", removed.map((place) => ({
+      text: `${SCREEN_NAMES[place[0]]} ${headName(place[1], place[2])}`,
+      undo: () => this.toggle(place),
+    })));
   }
 
   /** What is being done, of which the address keeps the end alone. */

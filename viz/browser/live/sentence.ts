@@ -2,6 +2,8 @@
 // it. Translating goes on while one types: a newer text ends the search for an older one.
 
 import { button, make } from "../core/dom.ts";
+import { counted } from "../core/labels.ts";
+import { forHand } from "../core/text.ts";
 import type { HeadPlace, Row, Trace } from "../core/trace.ts";
 import type { Answer, Ordered } from "../engine/messages.ts";
 import { type LiveData, storedTrace } from "./data.ts";
@@ -25,6 +27,7 @@ export interface Listener {
   onAct?: (act: Act) => void; // something else is about to be shown
   onOriginal?: () => void; // and log P of its original is there
   onOrdered?: (answer: Ordered) => void;
+  onFailed?: () => void; // the model is not there
   random?: () => Random | null; // beside the heads that are removed
 }
 
@@ -34,7 +37,7 @@ const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
 export class LiveSentence {
   data: LiveData;
   listener: Listener;
-  field = at<HTMLInputElement>("text");
+  field = at<HTMLTextAreaElement>("text");
   turning = at<HTMLButtonElement>("turn");
   examples = at<HTMLSelectElement>("examples");
   warning = at("warning");
@@ -53,6 +56,8 @@ export class LiveSentence {
   turn = 0; // of the last request
   asked: "translate" | "order" | null = null; // what is not answered in full yet
   slow = 0; // a timer
+  written = make("span"); // how far a long translation is
+  halt = button("Stop", () => this.stop());
   whole: Trace | null = null; // of the whole model
   shown: Trace | null = null;
   original: number | null = null; // log P of what the whole model wrote, with the edits
@@ -65,7 +70,11 @@ export class LiveSentence {
     this.listener = listener;
     this.translation = new Translation(at("translation"), (prefix) => this.edit({ prefix }));
     this.field.addEventListener("input", () => this.typed());
-    this.field.form?.addEventListener("submit", (event) => event.preventDefault());
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") event.preventDefault(); // a sentence is one line
+    });
+    document.addEventListener("keydown", ({ key }) => key === "Escape" && this.stop());
+    addEventListener("resize", () => this.fit());
     this.turning.addEventListener("click", () => this.turnRound());
     this.examples.addEventListener("change", () => {
       this.go(this.direction, this.examples.value, { removed: this.edits.removed });
@@ -86,15 +95,17 @@ export class LiveSentence {
 
   /** Show the stored trace of what the field has, if any, then load the model. */
   async begin() {
+    if (!this.refusal && this.about.base) this.load();
     await this.showStored();
     if (this.refusal) this.say(this.refusal);
-    else if (this.about.base) this.load();
   }
 
   async showStored() {
     const text = this.field.value;
     const trace = await storedTrace(this.data, this.direction, text);
-    if (trace && text === this.field.value && !this.isLive) this.show(trace);
+    if (text !== this.field.value || this.isLive) return;
+    if (trace) this.show(trace);
+    else if (this.engine) this.translation.clear("Translated as soon as the model is loaded …");
   }
 
   load() {
@@ -158,13 +169,26 @@ export class LiveSentence {
       this.compare();
       if (this.engine) this.load();
     }
-    this.field.value = text;
+    if (this.field.value !== text) this.field.value = text;
+    this.fit();
     this.edits = { ...NO_EDITS, ...edits };
     this.note = note;
     this.update();
   }
 
+  /** Let the field be as high as its sentence. */
+  fit() {
+    const { field, field: { style } } = this;
+    style.height = "";
+    style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+  }
+
   typed() {
+    const { field, field: { selectionStart: start, selectionEnd: end } } = this;
+    if (field.value.includes("\n")) { // that is pasted
+      field.value = field.value.replaceAll("\n", " ");
+      field.setSelectionRange(start, end);
+    }
     this.go(this.direction, this.field.value, { removed: this.edits.removed }, "", "typing");
   }
 
@@ -213,8 +237,27 @@ export class LiveSentence {
       return;
     }
     this.asked = "translate";
-    this.slow = window.setTimeout(() => this.warn("Translating …", true), SLOW);
+    this.written.textContent = "Translating …";
+    this.slow = window.setTimeout(() => this.warn(this.written, true, this.halt), SLOW);
     this.engine?.ask({ type: "translate", turn, text, ...isKnown ? this.edits : NO_EDITS });
+  }
+
+  /** Leave a translation that takes long; what is shown of the sentence stays. */
+  stop() {
+    const { shown, field } = this;
+    if (this.asked !== "translate") return;
+    // the engine leaves the one for the other, whose answer nobody waits for
+    this.engine?.ask({ type: "translate", turn: this.turn++, text: "", ...NO_EDITS });
+    if (shown?.source.text !== field.value) this.refuse("Stopped.");
+    else {
+      window.clearTimeout(this.slow);
+      this.asked = null;
+      const { removed, rows, prefix } = shown.edited;
+      this.edits = { removed, rows, prefix: shown.target.pieces.slice(0, prefix) };
+      this.show(shown);
+      this.warn("Stopped.", true);
+    }
+    field.focus();
   }
 
   /** Ask for the heads that the sentence needs most, while nothing else is asked. */
@@ -231,6 +274,10 @@ export class LiveSentence {
     else if (answer.type === "failed" && answer.turn === null) this.failed(answer.message);
     else if (answer.turn !== this.turn) return; // something newer was asked
     else if (answer.type === "translated") this.translated(answer.trace, answer.unsure);
+    else if (answer.type === "writing") {
+      this.written.textContent = `Translating … ${counted(answer.count, "subword")} so far; the `
+        + `sentence has ${answer.read}.`;
+    }
     else if (answer.type === "original") {
       this.asked = null;
       this.original = answer.logProb;
@@ -259,6 +306,8 @@ export class LiveSentence {
     this.words.ariaLive = "polite";
     this.bar.hidden = true;
     this.say(message, button("Try again", () => this.engine?.load()));
+    if (!this.shown) this.translation.clear();
+    this.listener.onFailed?.();
   }
 
   translated(trace: Trace, unsure: boolean) {
@@ -293,7 +342,7 @@ export class LiveSentence {
     this.compare();
     const short = this.pictured.length > QUOTED ? `${this.pictured.slice(0, QUOTED)}…`
       : this.pictured;
-    this.warn(`${message} The pictures still show “${short}”.`, true);
+    this.warn(short ? `${message} The pictures still show “${short}”.` : message, true);
   }
 
   show(trace: Trace) {
@@ -322,7 +371,7 @@ export class LiveSentence {
     const random = this.listener.random?.() ?? null;
     const parts = whole && shown ? figuresOf(whole, shown, original, random) : [];
     const isPlain = isLive && shown && !this.isEdited;
-    const help = isPlain ? "Click a word to continue with another one." : "";
+    const help = isPlain ? forHand("Click a word to continue with another one.") : "";
     const [first = "", ...others] = parts.map(([figure, rest]) =>
       make("span", {}, make("strong", {}, figure), rest, " "));
     const hadFocus = document.activeElement === restore;
@@ -348,12 +397,12 @@ export class LiveSentence {
 
   /** Show a warning on the sentence, above all that it is in the other language.
    * @param always whether the text stands there then, too */
-  warn(text = this.note, always = false) {
+  warn(text: string | Node = this.note, always = false, ...more: Node[]) {
     const [value, [source, target]] = [this.field.value, this.languages];
     const isOther = target.code && likelyLanguage(value, this.data.common) === target.code;
     const other = !isOther ? [] : [this.turning.hidden
       ? `This looks like ${target.name}, and the model reads ${source.name}.`
       : button(`This looks like ${target.name}: ⇄`, () => this.turnRound(value))];
-    this.warning.replaceChildren(...isOther && !always ? [] : [text], " ", ...other);
+    this.warning.replaceChildren(...isOther && !always ? [] : [text, " "], ...more, ...other);
   }
 }

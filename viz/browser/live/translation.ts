@@ -95,7 +95,7 @@ export class Translation {
   }
 
   wordNode(text: string, first: number): HTMLElement {
-    if (!this.data) return make("span", {}, text);
+    if (!this.data) return make("span", { "data-first": first }, text);
     return make("button", {
       type: "button", role: "combobox", "aria-label": text, "aria-haspopup": "listbox",
       "aria-expanded": "false", "aria-controls": "hl-card", "data-first": first,
@@ -103,9 +103,17 @@ export class Translation {
     }, text);
   }
 
-  clear() {
+  /** Show how much is written, in subwords, while a picture plays. */
+  fill(written: number) {
+    for (const word of this.line.querySelectorAll<HTMLElement>("[data-first]")) {
+      word.classList.toggle("hl-quiet", Number(word.dataset.first) >= written);
+    }
+  }
+
+  /** @param wait what is waited for */
+  clear(wait = "") {
     this.close();
-    this.line.replaceChildren();
+    this.line.replaceChildren(make("span", { class: "hl-quiet" }, wait));
     this.spoken.textContent = "";
   }
 

@@ -2,14 +2,16 @@
 
 import { wordTexts } from "../core/labels.ts";
 import type { Side } from "../core/trace.ts";
+import type { Changes } from "../player/break_it.ts";
 import type { RowPart } from "../player/plan.ts";
 
-export interface Word { text: string; change: "same" | "new" | "lost" }
+export interface Word { text: string; change: "same" | "moved" | "new" | "lost" }
 
 type Block = [word: number, before: number, size: number];
 
 /** Compare two lists of words as Python's difflib does: the longest run of words that both have is
- * the same, then that on each side of it, and so on. Of runs as long, the first counts. */
+ * the same, then that on each side of it, and so on. Of runs as long, the first counts. A word that
+ * one place lost and another one got has moved: it stands where it is now. */
 export function compared(words: string[], before: string[]): (Word & { index: number })[] {
   const parts: (Word & { index: number })[] = []; // a lost word by its index in `before`
   const add = (change: Word["change"], list: string[], from: number, to: number) => {
@@ -27,8 +29,22 @@ export function compared(words: string[], before: string[]): (Word & { index: nu
     compare(word + size, to, old + size, last);
   };
   compare(0, words.length, 0, before.length);
-  return parts;
+  const [lost, added] = (["lost", "new"] as const).map((change) =>
+    tally(parts.filter((part) => part.change === change).map(({ text }) => text)));
+  const [gone, come] = [new Map<string, number>(), new Map<string, number>()];
+  return parts.flatMap((part) => {
+    const { text, change } = part;
+    if (change === "same") return [part];
+    const seen = change === "lost" ? gone : come;
+    seen.set(text, (seen.get(text) ?? 0) + 1);
+    const moves = (seen.get(text) ?? 0) <= Math.min(lost.get(text) ?? 0, added.get(text) ?? 0);
+    if (!moves) return [part];
+    return change === "lost" ? [] : [{ ...part, change: "moved" }];
+  });
 }
+
+const tally = (texts: string[]) => texts.reduce((counts, text) =>
+  counts.set(text, (counts.get(text) ?? 0) + 1), new Map<string, number>());
 
 function longestRun(
   words: string[], before: string[], [from, to]: number[], [first, last]: number[],
@@ -73,9 +89,10 @@ const PLAIN = 0.2; // share of the words from which a change is seen at once
 export function changedWords(before: Side, after: Side) {
   const [old, now] = [before, after].map((side) =>
     wordTexts(side).filter((word) => /[\p{L}\p{N}]/u.test(word)));
-  const same = compared(now, old).filter(({ change }) => change === "same").length;
-  const [lost, added] = [old.length - same, now.length - same];
-  return { lost, new: added, plain: Math.max(lost, added) >= Math.max(1, PLAIN * old.length) };
+  const changes: Changes = { lost: 0, new: 0, moved: 0 };
+  for (const { change } of compared(now, old)) if (change !== "same") changes[change]++;
+  const most = Math.max(changes.lost, changes.new);
+  return { ...changes, plain: most >= Math.max(1, PLAIN * old.length) };
 }
 
 /** Return the code of the only language whose common words a text has; "" where it is unclear. */

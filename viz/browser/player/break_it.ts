@@ -23,7 +23,7 @@ interface Removed {
   row: RowPart[]; // what the model writes now, and what it lost
   written: string[]; // its subwords, after the token that it begins with
   text: string; // the same as a sentence
-  changes: { lost: number; new: number; plain: boolean }; // of words
+  changes: Changes & { plain: boolean }; // of words
   maps: Maps[] | null; // where its heads look, if sent
   // of as many random heads: log P over several draws, and whether the first one's text is the same
   control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
@@ -211,12 +211,10 @@ export class BreakIt {
 function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
   const count = places.length;
-  const words = changes.lost + changes.new
-    ? `${counted(changes.lost, "word")} lost, ${changes.new} new` : "no word changes";
   const lines: [string, string][] = [[
     `Without ${count === 1 ? "this head" : `these ${count} heads`}`,
-    ` the first translation is ${timesOf(before - after)}; ${words} (log P ${fixed(before, 2)} `
-    + `→ ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
+    ` the first translation is ${timesOf(before - after)}; ${changesText(changes)} (log P ${
+      fixed(before, 2)} → ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
   ]];
   if (control) {
     const { low, middle, high, draws, same } = control;
@@ -228,11 +226,22 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
   return lines;
 }
 
+/** Words by which two translations differ. */
+export type Changes = Record<"lost" | "new" | "moved", number>;
+
+export function changesText({ lost, new: added, moved }: Changes) {
+  if (lost + added) return `${counted(lost, "word")} lost, ${added} new`;
+  return moved ? "words only change places" : "no word changes";
+}
+
+const WORDED = new Intl.NumberFormat("en",
+  { notation: "compact", compactDisplay: "long", maximumSignificantDigits: 2 });
+
 /** Say by which factor something is less probable, from a difference of log probabilities. */
 export function timesOf(nats: number): string {
   const factor = Math.exp(Math.abs(nats));
   const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
-    : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
+    : factor < 1e12 ? WORDED.format(factor) : "over a trillion";
   return shown === "1" ? "as probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }

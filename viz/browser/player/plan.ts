@@ -104,46 +104,50 @@ export type RowPart = { piece: number; new: boolean } | { text: string };
 
 export type PlayerPlan = ReturnType<typeof planPlayer>;
 
-export const FONT = { large: 19, small: 15 };
+/** Letters with the gap between two subwords: the largest with which a line fits, else the middle
+ * ones, and the line scrolls. */
+const SIZES = [{ font: 19, gap: 16 }, { font: 15, gap: 10 }, { font: 13, gap: 6 }];
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22 };
 export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
 const NARROW = 720; // below it bars and maps stand under the translation
 const BAND = { wide: 116, narrow: 92 };
-const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
+const WIDEST = 112; // the gap in a short sentence
 const LINE = { large: 30, small: 25 };
 const NAMED = 18; // of a line that names the words of a run
 
-/** @param row the translation without some heads; by default it is as it was written */
+/** @param row the translation without some heads; by default it is as it was written
+ * @param aside whether next subwords or numbers stand beside; else the words have their room */
 export function planPlayer(
   data: PlayerData, width: number, measure: Measure,
-  row: RowPart[] = data.written.map((_, piece) => ({ piece, new: false })),
+  row: RowPart[] = data.written.map((_, piece) => ({ piece, new: false })), aside = true,
 ) {
-  const hasBars = data.steps.length > 0;
+  const hasBars = data.steps.length > 0 && aside;
   const hasEnds = data.training.length > 1;
-  const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
-  const beside = aside > 0 && width >= NARROW;
-  const room = beside ? width - aside - BARS.gap : width;
+  const other = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
+  const isWide = width >= NARROW;
+  const beside = other > 0 && isWide;
+  const room = beside ? width - other - BARS.gap : width;
   const shown = (text: string) => SPECIAL.get(text) ?? text;
   const texts = row.map((part) => ("text" in part ? part.text : shown(data.written[part.piece])));
   const sources = data.source.map(shown);
-  const size = [sources, texts].every((line) =>
-    widthOf(line, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
-  // as high in both sizes: a longer sentence moves nothing below it
-  const [font, high] = [FONT[size], width < NARROW ? LINE.small : LINE.large];
+  const { font, gap } = SIZES.find((size) => [sources, texts].every((line) =>
+    widthOf(line, size.font, size.gap, measure) <= room)) ?? SIZES[1];
+  // as high in all sizes: a longer sentence moves nothing below it
+  const high = isWide ? LINE.large : LINE.small;
   const flow = (line: string[], y: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
-    const free = room - widthOf(line, font, GAP[size], measure);
+    const free = room - widthOf(line, font, gap, measure);
     const gaps = line.filter((text, n) => n > 0 && !goesOn(text)).length;
-    const spread = within(free / Math.max(1, gaps), 0, GAP.widest - GAP[size]);
+    const spread = within(free / Math.max(1, gaps), 0, WIDEST - gap);
     let x = 0;
     return line.map((text, n): Place => {
-      if (n > 0 && !goesOn(text)) x += GAP[size] + spread;
+      if (n > 0 && !goesOn(text)) x += gap + spread;
       const place = { x, y, width: Math.ceil(measure(text, font, 600)) }; // as wide when bold
       x += place.width;
       return place;
     });
   };
-  const bottom = high + (beside ? BAND.wide : BAND.narrow);
+  const bottom = high + (isWide ? BAND.wide : BAND.narrow);
   const source = flow(sources, 0);
   const parts = flow(texts, bottom);
   const written: Place[] = [];

@@ -2,6 +2,7 @@
 
 import { forHand, number, quote, SPECIAL } from "../core/text.ts";
 import { isCrossed, linksShown, type Moment, type Ribbon } from "./marks.ts";
+import { DASHED } from "../word_links/from_trace.ts";
 import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 
 export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
@@ -15,7 +16,11 @@ export function sentenceOf(moment: Moment): string {
   const { data, kind, head, step, all } = moment;
   const name = `${kind.name} ${titleOf(head)}`;
   if (data.training.length) return runSentence(moment, step);
-  if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
+  if (linksShown(moment)) {
+    const areMixed = new Set(data.links.map(({ mutual }) => mutual)).size > 1;
+    return `Word links: ${data.linked?.about ?? "words that go together."}`
+      + (areMixed ? ` Dashed: ${DASHED}.` : "");
+  }
   const gone = isCrossed(moment, head) ? `${titleOf(head)} is removed and looks at nothing.` : "";
   if (moment.removed.length) {
     return `Now the model writes ${moment.writes ? quote(moment.writes) : "nothing."}`
@@ -66,7 +71,7 @@ export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
   const words = `${named(reader)} → ${named(keyWord(moment, key))}`;
   if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${named(reader)}.`);
   return forHand(`${words}, ${percent(weight)}. Click: ${data.opens
-    ? `open ${titleOf(head)}` : `how ${titleOf(head)} computes this`}.`);
+    ? "its large map" : `how ${titleOf(head)} computes this`}.`);
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>

@@ -18,6 +18,7 @@ interface Host {
   theme: Theme;
   moment: Moment;
   selected: Record<string, Head>; // by kind
+  ribbons: "head" | "links";
   outlined: Head | null;
   live: HTMLElement;
   open(head: Head): void;
@@ -44,7 +45,9 @@ export class Tiles {
   }
 
   get hint() {
-    return this.pointed ? forHand(`Click: watch ${titleOf(this.pointed)}.`) : "";
+    const { pointed, player: { kind, selected, ribbons } } = this;
+    const isWatched = ribbons === "head" && isSame(pointed, selected[kind.kind]);
+    return pointed && !isWatched ? forHand(`Click: watch ${titleOf(pointed)}.`) : "";
   }
 
   arrange(width: number) {

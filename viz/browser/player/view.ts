@@ -3,7 +3,7 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.ts";
-import { button, choice, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
+import { button, fillRadios, fillTable, framed, isShortcut, isStill, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { within } from "../core/text.ts";
@@ -14,16 +14,17 @@ import { barMarks, linksShown, type Moment, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import { playerData } from "./from_trace.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, paceOf, type Place, planPlayer, type PlayerData,
-  type PlayerPlan,
+  BARS, type Head, type KindData, momentsOf, paceOf, planPlayer, type PlayerData, type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
+import { Scrolling } from "./scrolling.ts";
 import { purposeOf, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
 import type { Kind } from "../core/trace.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
+const TOLD = 0.7; // of the part of a step from which its words are told
 const NO_SIZE: KindData["size"] = [0, 0];
 const NO_MAPS = { weights: new Float32Array(0), whole: NO_SIZE, size: NO_SIZE }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
@@ -58,6 +59,7 @@ export class Player extends View<PlayerData> {
   tiles = new Tiles(this);
   pointer: Pointer = new Pointer(this);
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
+  scrolling = new Scrolling(this.scroll);
   band = framed(this.scroll);
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.band, this.bars,
     this.numbers.root, this.pointer.tip);
@@ -70,9 +72,9 @@ export class Player extends View<PlayerData> {
   telling = 0; // the timer after which the host hears what a reader opened in a run
   heard = "";
   moments = 0; // of a run, as they were when it was last updated
-  changed?: Place; // the first word that differs without some heads
-  follows = false; // whether the frame follows the words of a step
   isUnasked = false; // whether it plays by itself
+  written = Infinity; // subwords that the host shows as written
+  isAll = false; // whether all words at once are laid out
   place = ""; // page and sentence in the address
   declare kind: KindData;
   declare plan: PlayerPlan;
@@ -130,39 +132,31 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
+    // of a host that opens heads, another one is no other picture
+    const chosen = [data.kind, data.kinds.map(({ selected }) => selected)];
     const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
-      data.kind, data.training.length ? 0 : data.kinds.map(({ selected }) => selected)]);
+      data.opens || data.training.length ? 0 : chosen]);
     const before = this.kind?.kind;
-    const wanted = isNew ? data.kind : before;
+    const wanted = isNew || data.opens ? data.kind : before;
     this.kind = data.kinds.find(({ kind }) => kind === wanted) ?? data.kinds[0];
-    if (isNew || !this.selected[this.kind.kind]) {
+    if (isNew || data.opens || !this.selected[this.kind.kind]) {
       for (const { kind, selected: [layer, head] } of data.kinds) {
         this.selected[kind] = { kind, layer, head };
       }
     }
     this.root.setAttribute("aria-label", data.title);
-    this.kinds.replaceChildren(...data.kinds.map(({ kind, name, color }) => {
-      const { input, label } = choice({ type: "radio", name: "hl-player-kind", value: kind }, name);
-      input.checked = kind === this.kind.kind;
-      input.style.accentColor = color;
-      input.addEventListener("change", () => this.choose(kind));
-      return label;
-    }));
-    const offered = data.links.length ? ["head", "links"] as const : [];
-    this.shows.replaceChildren(...offered.map((name) => {
-      const { input, label } = choice({ type: "radio", name: "hl-player-shows", value: name },
-        name === "head" ? "this head" : "word links");
-      input.checked = name === this.ribbons;
-      input.addEventListener("change", () => this.showRibbons(name));
-      return label;
-    }));
+    fillRadios(this.kinds, "hl-player-kind", data.kinds.map(({ kind, name, color }) =>
+      [kind, name, color]), (kind) => this.choose(kind));
+    fillRadios(this.shows, "hl-player-shows", data.links.length
+      ? [["head", "this head"], ["links", "word links"]] : [], (name) => this.showRibbons(name));
     fillTable(this.table, data.title, ...tableOf(data));
     this.breaking.root.hidden = !data.breaks;
     if (isNew) this.begin();
     else {
       const isFollowed = this.moments > 0 && this.step === this.moments - 1;
-      this.step = isFollowed ? this.last : within(this.step, 0, this.last);
+      this.step = isFollowed || this.isAll ? this.last : within(this.step, 0, this.last);
     }
+    this.check();
     this.moments = data.training.length;
   }
 
@@ -172,9 +166,6 @@ export class Player extends View<PlayerData> {
     this.place = address.placeOf();
     this.ribbons = "head";
     const step = this.data.training.length ? this.data.moment ?? -1 : this.linked();
-    for (const input of this.shows.querySelectorAll("input")) {
-      input.checked = input.value === this.ribbons;
-    }
     this.showNumbers(getValue(NUMBERS) ?? null);
     this.follow(getValue(BROKEN) ?? null);
     this.part = 1;
@@ -192,7 +183,7 @@ export class Player extends View<PlayerData> {
 
   linked() {
     const linked = address.readAddress(this.data);
-    if (linked.head) {
+    if (linked.head && !this.data.opens) {
       this.selected[linked.head.kind] = linked.head;
       this.kind = this.data.kinds.find(({ kind }) => kind === linked.head?.kind) ?? this.kind;
     }
@@ -288,12 +279,18 @@ export class Player extends View<PlayerData> {
     this.step = isAll ? this.last : within(this.step, 0, this.last);
     this.layOut();
     this.keep();
+    this.tellOpen();
   }
 
   open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
     this.showRibbons("head");
+  }
+
+  /** Let a host that opens heads open the one that is watched. */
+  tellOpen() {
+    if (this.data.opens) this.options.onSelect?.(this.selected[this.kind.kind]);
   }
 
   /** Show the ribbons of one head, or the links that one head makes between words. */
@@ -304,13 +301,17 @@ export class Player extends View<PlayerData> {
       this.kind = this.data.kinds.find(({ kind }) => kind === "cross") ?? this.kind;
       this.step = this.last;
     }
-    for (const input of this.root.querySelectorAll("input")) {
-      if (input.type === "radio") {
-        input.checked = input.value === this.ribbons || input.value === this.kind.kind;
-      }
-    }
+    this.check();
     this.layOut();
     this.keep();
+    this.tellOpen();
+  }
+
+  /** Let the radio buttons stand as what is drawn. */
+  check() {
+    for (const input of this.root.querySelectorAll<HTMLInputElement>("input[type=radio]")) {
+      input.checked = input.value === this.ribbons || input.value === this.kind.kind;
+    }
   }
 
   /** The head whose tile is framed: that which is drawn. */
@@ -348,16 +349,18 @@ export class Player extends View<PlayerData> {
     }
     if (data.training.length || !this.root.isConnected) return;
     address.writeAddress({
-      [address.WATCHED]: this.choice.watched ?? null,
+      [address.WATCHED]: data.opens ? null : this.choice.watched ?? null,
       [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
       [address.RIBBONS]: this.ribbons === "links" ? "links" : null,
     });
   }
 
   arrange(width: number) {
-    const { data, all } = this.moment;
+    const { data, all, kind } = this.moment;
     const row = all ? this.breaking.now?.row ?? data.row : undefined;
-    this.plan = planPlayer(data, width, this.measure, row);
+    this.isAll = all;
+    const aside = !this.numbers.root.hidden || !(all || kind.kind === "encoder_self");
+    this.plan = planPlayer(data, width, this.measure, row, aside);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
@@ -371,18 +374,16 @@ export class Player extends View<PlayerData> {
 
   draw() {
     if (!this.plan || !this.theme) return;
+    if (this.moment.all !== this.isAll) this.arrange(this.root.clientWidth);
     const { plan, theme, moment } = this;
     paint(sized(this.stage, plan.width, plan.height), stageMarks(moment), theme.font);
     if (plan.bars) {
-      const marks = barMarks(moment);
-      // in place of the bars: the numbers; else they keep their place, so that nothing moves
-      this.bars.hidden = !this.numbers.root.hidden;
-      this.bars.style.visibility = marks.length ? "" : "hidden";
-      paint(sized(this.bars, plan.bars.width, plan.bars.height), marks, theme.font);
-    } else this.bars.hidden = true;
-    this.scrollAlong();
+      paint(sized(this.bars, plan.bars.width, plan.bars.height), barMarks(moment), theme.font);
+    }
+    this.bars.hidden = !plan.bars || !this.numbers.root.hidden; // the numbers stand in their place
+    this.scrolling.follow(moment, this.timer > 0);
     this.tiles.draw();
-    const shown = within(this.step, 0, this.last);
+    const shown = within(this.told.step, 0, this.last);
     this.slider.max = String(this.last + 1);
     this.slider.value = String(shown + 1);
     const sentence = this.sentence();
@@ -396,27 +397,24 @@ export class Player extends View<PlayerData> {
     const about = this.tiles.hint || this.pointer.hint
       || `${purposeOf(moment)} ${this.data.training[shown]?.loss ?? ""}`;
     if (about !== this.about.textContent) this.about.textContent = about;
+    if (this.data.opens) this.tellWritten();
+  }
+
+  /** Let the host write as far as the picture: Infinity is all. */
+  tellWritten() {
+    const { told: { all, step }, kind } = this;
+    const count = all || kind.kind === "encoder_self" ? Infinity : step + 1;
+    if (count !== this.written) this.options.onSelect?.({ written: this.written = count });
+  }
+
+  /** What is said: a step once its word stands in the picture, not while it still comes. */
+  get told(): Moment {
+    const { moment, moment: { step, part, all } } = this;
+    return part < TOLD && step && !all && this.timer ? { ...moment, step: step - 1 } : moment;
   }
 
   sentence() {
-    return sentenceOf(this.moment);
-  }
-
-  /** Keep the words of the step in sight, where the line is longer than its frame. */
-  scrollAlong() {
-    const { plan, scroll, moment: { all, step, kind } } = this;
-    const changed = plan.lost[0] ?? plan.written[[...plan.added][0]];
-    if (all && changed !== this.changed) { // what the removed heads change is brought into sight
-      this.changed = changed;
-      if (changed) scroll.scrollLeft = changed.x - plan.room / 2;
-    }
-    if (plan.width <= plan.room || (all && !this.follows)) return;
-    const places = kind.kind === "encoder_self" ? plan.source : plan.written.slice(1);
-    // all words are read from the first one on, wherever a play has ended
-    const { x, width } = places[all ? 0 : step];
-    const wanted = within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
-    scroll.scrollLeft += (wanted - scroll.scrollLeft) * (this.timer ? 0.15 : 1);
-    this.follows = !all;
+    return sentenceOf(this.told);
   }
 
   press(key: string): boolean {

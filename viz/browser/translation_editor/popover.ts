@@ -2,7 +2,7 @@
 // probable in the place of each. The focus stays in the text while one chooses.
 
 import { ARROWS, type Box, make } from "../core/dom.ts";
-import { isolate, logText, number, quote, within } from "../core/text.ts";
+import { isolate, logText, number, quote, SPECIAL, within } from "../core/text.ts";
 import type { EditorData, EditorWord } from "./words.ts";
 
 export interface Chosen { piece: number; alternative: number }
@@ -36,15 +36,17 @@ export class Popover {
   fill(data: EditorData, word: EditorWord, name: string, locked: boolean) {
     this.head.replaceChildren(make("strong", {}, isolate(name)),
       make("span", {}, `p ${number(word.p)} · log probability ${logText(word.logProb)}`),
-      ...(word.forced ? [make("span", {}, "forced")] : []));
+      ...(word.forced ? [make("span", {}, "forced")] : []),
+      make("span", {}, "Choose a beginning: the model goes on from it."));
     this.list.setAttribute("aria-label", `Instead of ${quote(name)}`);
     this.root.classList.toggle("hl-locked", locked);
     this.rows = { first: word.first, others: [] };
     const pieces = data.pieces.slice(word.first, word.first + word.count);
+    const shown = (piece: Labelled, n: number) => beginningWith(pieces.slice(0, n), piece);
     this.list.replaceChildren(...pieces.map((piece, n) => {
       const index = word.first + n;
       const others = piece.others.map((other, alternative) => {
-        const row = line(other.label, other.p, {
+        const row = line(shown(other, n), other.p, {
           role: "option", id: `hl-other-${index}-${alternative}`, "aria-selected": "false",
           "aria-disabled": String(locked),
           class: other.p > piece.p ? "hl-card-row hl-rather" : "hl-card-row",
@@ -53,10 +55,10 @@ export class Popover {
         return row;
       });
       this.rows.others.push(others);
-      const written = line(piece.label, piece.p, { class: "hl-card-row hl-written" });
+      const written = line(shown(piece, n), piece.p, { class: "hl-card-row hl-written" });
       written.setAttribute("aria-hidden", "true"); // the group's name says it
       return make("div", { class: "hl-card-piece", role: "group",
-        "aria-label": `${quote(piece.label)} ${number(piece.p)}` }, written, ...others);
+        "aria-label": `${quote(shown(piece, n))} ${number(piece.p)}` }, written, ...others);
     }));
     if (this.at) this.choose(this.at);
   }
@@ -93,6 +95,13 @@ export class Popover {
     root.style.top = `${fits ? below : above}px`;
   }
 }
+
+type Labelled = Pick<EditorData["pieces"][number], "raw" | "label">;
+
+/** Name a piece with what stands before it in its word: `laufen`, and not `·en`. */
+export const beginningWith = (before: Labelled[], { raw, label }: Labelled) =>
+  (SPECIAL.has(raw) || !before.length ? label
+    : [...before.map((piece) => piece.raw), raw].join("").replaceAll("▁", " ").trim());
 
 export function step(
   at: Chosen, [pieces, alternatives]: [piece: number, alternative: number],

@@ -71,7 +71,9 @@ export function mapText({ layer, head, lens }: Alignment) {
 export function linkSummary(trace: Trace, alignment: Alignment) {
   const { error } = alignment;
   const map = mapText(alignment);
-  if (isUnlinked(trace, alignment)) return `${map} is removed: the model reads none of its links.`;
+  if (isUnlinked(trace, alignment)) {
+    return `${map}, which makes them, is removed; dashed, they show where it would look.`;
+  }
   return error === null ? `${map} links the words.`
     : `${map} links the words; ${Math.round(100 * error)} % of its links differ from people’s.`;
 }
@@ -86,7 +88,7 @@ export interface LinkChoices {
   parts?: string[]; // of the caption
 }
 
-const DASHED = "a weaker, one-sided match";
+export const DASHED = "a weaker, one-sided match";
 
 export function linkData(
   trace: Trace, about: About, choices: LinkChoices = {},
@@ -97,8 +99,8 @@ export function linkData(
   const words = links.every(({ mutual }) => mutual) ? "" : `Dashed: ${dashed || DASHED}. `;
   return {
     title: title ?? "Which words belong together", madeBy: madeBy ?? "",
-    note: `The wider a link, the stronger. ${words}Hover over a word for its numbers; click to `
-      + "keep them.",
+    note: `The wider a link, the stronger. ${words}Point at a word for its numbers; a click keeps `
+      + "them.",
     color: COLOR.cross, source: wordTexts(trace.source), target: wordTexts(trace.target),
     languages: languagesOf(about), links, shares, caption: captionOf(trace, about, ...parts ?? []),
   };
@@ -111,6 +113,6 @@ function byMap(trace: Trace, alignment: Alignment) {
   const isGone = isUnlinked(trace, alignment);
   return {
     madeBy: mapText(alignment), parts: [which.join(", ")],
-    dashed: isGone ? `${mapText(alignment)} is removed, so the model reads no link` : DASHED,
+    dashed: isGone ? `${mapText(alignment)}, which makes the links, is removed` : DASHED,
   };
 }

@@ -19,11 +19,11 @@ from tests.browser import accessibility
 from tests.browser.accessibility import SENTENCE, views
 from tests.server import MAX_MESSAGE, served
 from transformer import HeadlightError
-from viz.app.links.navigation import COMPARE, CORPUS_VIEW, DICTIONARY, REMOVE_HEADS
+from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS
 
 PATIENCE, MOMENT = 60.0, 10.0  # seconds until a view is there, and until its first picture is
 
-BEGIN_WITH_A_CHOICE = [{CORPUS_VIEW: view} for view in (REMOVE_HEADS, COMPARE, DICTIONARY)]
+BEGIN_WITH_A_CHOICE = [{CORPUS_VIEW: view} for view in (REMOVE_HEADS, "Dictionary")]
 """Views that draw nothing until the user has chosen something."""
 
 SIZES = {"1280 px": (1280, 720), "390 px": (390, 844)}

@@ -22,4 +22,6 @@ n, layers, heads = (int(st.query_params[name]) for name in ("n", "N", "h"))
 if st.session_state.get("made") != seed:
     st.session_state["made"], st.session_state["trace"] = seed, made_trace(n, layers, heads, seed)
 st.session_state[LISTING] = Listing()
-show_trace(sentence_bar.drawn_from(), st.session_state["trace"])
+bar = sentence_bar.current()
+assert bar is not None
+show_trace(bar, st.session_state["trace"])

@@ -17,7 +17,6 @@ ENTRANCES = {
     "test_configurations": "training configurations",
     "test_finding_links": "the links of every finding, on odd sentences",
     "test_folders": "folders of text and models",
-    "test_patterns": "regular expressions of the corpus search",
     "test_result_files": "result files of the Corpus page",
     "test_lessons": "lesson files, and answers to them",
     "test_run_folders": "run folders, through the Training page",

@@ -14,9 +14,8 @@ import torch
 from benchmarks import machine, models
 from benchmarks.confidence import groups
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import KINDS, Transformer, Translator, decoding, kinds
+from transformer import KINDS, Transformer, Translator, decoding, export, kinds
 from transformer.checkpoints import checkpoint, marian
-from transformer.checkpoints.export import marian as export
 from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.cli import arguments
@@ -99,7 +98,7 @@ def _compare_export(folder: Path, lines: list[str]) -> None:
     from transformers import MarianMTModel, MarianTokenizer
 
     ours = Translator.load()
-    export.write(export.load_to_export(installed.BUNDLED), folder)
+    export.write(checkpoint.load(installed.BUNDLED), folder)
     loaded: Any = MarianMTModel.from_pretrained(
         folder, attn_implementation="eager", output_loading_info=True
     )

@@ -16,11 +16,6 @@ import numpy.typing as npt
 
 from benchmarks.machine import describe, table
 from transformer import AttentionTrace, Translator
-from transformer.analysis.attention_mass import (
-    distance_to_even,
-    distance_to_lines,
-    source_mass,
-)
 from transformer.analysis.source_share import SourceShares, by_words, source_shares
 from transformer.text.words import has_letter
 
@@ -37,16 +32,9 @@ SIGNALS: dict[str, Callable[[SourceShares, AttentionTrace], float]] = {
     "mean share of the source": lambda shares, _: float(shares.from_source.mean()),
     "lowest share of the source": lambda shares, _: float(shares.from_source.min()),
     "least used word": lambda shares, trace: float(shares.used[lettered(trace)].min()),
-    "distance of the attention mass to even": lambda _, trace: (
-        -distance_to_even(source_mass(trace))
-    ),
-    "the same, last layer": lambda _, trace: -distance_to_even(source_mass(trace, layer=-1)),
     "log p per subword": lambda _, trace: float(trace.log_probs.mean()),
 }
 """Each is lower where more is wrong."""
-TO_LINES = "distance of the attention mass to lines"
-REFERENCE_LINES = 100
-"""Lines after the measured ones, with the model's own translations, that `TO_LINES` compares."""
 
 
 def lettered(trace: AttentionTrace) -> npt.NDArray[np.bool_]:
@@ -127,16 +115,14 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     sides = (path.read_text("utf-8").splitlines() for path in (options.src, options.ref))
     lines = [pair for pair in zip(*sides, strict=True) if len(pair[0].split()) > 2 and pair[1]]
-    lines, others = lines[: options.lines], lines[options.lines :][:REFERENCE_LINES]
+    lines = lines[: options.lines]
     translator = Translator.load()
-    masses = [source_mass(translator.trace(text, beam_size=1)) for text, _ in others]
-    signals = SIGNALS | {TO_LINES: lambda _, trace: -distance_to_lines(source_mass(trace), masses)}
     values: dict[tuple[str, str], list[Floats]] = {}
     removed: dict[str, tuple[list[Floats], list[Floats]]] = {}
     for pairs, gone in traces(translator, lines):
         for name, trace in pairs.items():
             shares = by_words(source_shares(translator, trace), trace)
-            for signal, measure in signals.items():
+            for signal, measure in SIGNALS.items():
                 values.setdefault((signal, name), []).append(np.array([measure(shares, trace)]))
             if name == SHORT_TARGET:
                 was_removed = np.isin(typed_words(trace), gone)
@@ -151,7 +137,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"AUC on {len(lines)} sentences, 95 % interval of {RESAMPLES} resamples")
     rows = (
         [signal, *(interval(values[signal, a], values[signal, b]) for a, b in UNDAMAGED.items())]
-        for signal in signals
+        for signal in SIGNALS
     )
     print(table(["signal", *UNDAMAGED], rows))
     print(

@@ -31,7 +31,6 @@ COMMANDS = {
     "train": Command("training.train", "train a model on parallel text", "train"),
     "average": Command("training.average", "average the last checkpoints of a run", "train"),
     "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses", "train"),
-    "card": Command("training.model_card", "write the model card of a run", "train"),
 }
 HELP = "\n".join(
     [

@@ -43,7 +43,7 @@ TEXT = {
     "{eval-rst}",
     "dockerfile",
 }
-WITH_SUBCOMMANDS = {"benchmarks", "training.evaluate", "transformer.export"}
+WITH_SUBCOMMANDS = {"benchmarks", "training.evaluate"}
 MARK = re.compile(r"<!-- not run: \w.+ -->")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -40,7 +40,6 @@ class Recipe:
     validate_every: _Positive = 1_000  # steps between measurements on the validation text
     validate_sentences: _Positive = 500  # validation sentences that are translated for BLEU
     average: _Positive = 5  # of so many last checkpoints in the end (§6.1)
-    patience: _Count = 0  # stop after so many validations without a lower loss; 0 never does
     compile: bool = False  # fuse each layer by torch.compile; worth the compile time on a GPU
     r_drop: Annotated[float, 0, MAX] = 0.0  # α of R-Drop, which is not in the paper; 0 for none
     depth_scaled: bool = False  # divide the first weights of layer l by √l; not in the paper

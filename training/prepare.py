@@ -4,12 +4,11 @@ import argparse
 import hashlib
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +16,16 @@ from tqdm import tqdm
 
 from training.config import RunConfig
 from training.data import encoded_text, prepared, text_folders
-from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
+from training.data.corpus import CorpusError, ParallelText
 from transformer.arrays import Bools, Ints
 from transformer.checkpoints.other_files import advice
 from transformer.cli import arguments, command
-from transformer.errors import ConfigError, reading, writing
+from transformer.errors import ConfigError, writing
 from transformer.files import atomic, installed
-from transformer.files.reading import sha256_of
 from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
-SAMPLE_LINES = 1_000_000
+SAMPLE_LINES = 1_000_000  # from which a vocabulary is learnt, at most
 _EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
@@ -59,7 +57,7 @@ def _parser() -> arguments.Parser:
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",
-        data="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
+        data="folders with train.en and train.de, or train.tsv or train.csv; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
@@ -68,9 +66,6 @@ def _parser() -> arguments.Parser:
     add("--out", type=Path, required=True, help="folder to write, for headlight train --data")
     known = "take the vocabulary of a checkpoint, or a .model file of SentencePiece, and learn none"
     add("--tokenizer", type=Path, metavar="CHECKPOINT", help=known)
-    sample = "maximum number of lines for learning the vocabulary, drawn from the whole text; "
-    sample += f"default: {SAMPLE_LINES:,}"
-    add("--sample-lines", type=arguments.whole_number(2), default=SAMPLE_LINES, help=sample)
     longest = "drop pairs with more words on a side; default: drop none"
     add("--longest-words", type=arguments.whole_number(1), help=longest)
     ratio = "drop pairs in which one side has more than this many times the words of the other; "
@@ -179,39 +174,18 @@ def prepare(
     options: argparse.Namespace,
     tokenizer: Tokenizer | None,
 ) -> None:
-    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is."""
+    """Prepare a text; a refusal leaves nothing behind."""
     out, codes, max_pieces = options.out, folders[0].codes, config.recipe.max_pieces
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
-    taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)
-    if taken and not prepared.is_prepared(out):
-        raise CorpusError(f"{out} is there and holds no prepared text: choose another --out.")
+    if any(out.iterdir()) if out.is_dir() else os.path.lexists(out):
+        holds = "a prepared text already" if prepared.is_prepared(out) else "no prepared text"
+        raise CorpusError(f"{out} is there and holds {holds}: choose another --out.")
     for folder in folders:
         if prepared.is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     cleaning = Cleaning(options.longest_words, options.ratio, options.drop_duplicates)
-    vocabulary = (
-        {"vocab_size": config.model.vocab_size, "sample_lines": options.sample_lines}
-        if tokenizer is None
-        else {"tokenizer": hashlib.sha256(tokenizer.model).hexdigest()}
-    )
-    # all that the result depends on
-    asked: dict[str, dict[str, Any]] = {"options": {**asdict(cleaning), **vocabulary}}
-    asked["options"] |= {
-        "max_pieces": max_pieces,
-        "weights": [folder.weight for folder in folders],
-        languages.LANGUAGES: [*codes],
-    }
-    record = prepared.read_manifest(out / prepared.MANIFEST) if taken else None
-    if record:
-        _refuse_another(out, "with", record["asked"]["options"], asked["options"])
     validation = text_folders.read_validation_text(folders[0].path, codes)
-    asked["texts"] = checksums(folders, validation)
-    if record:
-        _refuse_another(out, "from", record["asked"]["texts"], asked["texts"])
-        prepared.verify_files(out, record["files"])
-        print(f"{out} is prepared already, with these options and from this text.")
-        return
     with atomic.replace_folder(out, _EMPTY) as new:
         texts = [f"{prepared.VALIDATION}.{code}" for code in codes]
         for name, side in zip(texts, (validation.source, validation.target), strict=True):
@@ -222,7 +196,7 @@ def prepare(
         total = f"{len(reasons):,} pairs in {len(folders)} folder(s)"
         counts = [f"{count:,} {name}" for name, count in dropped.items()]
         print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
-        tokenizer = tokenizer or _learn(folders, reasons, config, options.sample_lines)
+        tokenizer = tokenizer or _learn(folders, reasons, config)
         (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
         rows, left_out = encode_into(new, folders, reasons, tokenizer, max_pieces)
         encoded_text.refuse_empty(sum(rows), max_pieces)
@@ -234,7 +208,7 @@ def prepare(
             "left_out": left_out,
             "parts": [{"rows": count, "weight": folder.weight} for count, folder in parts],
             "files": prepared.record_files(new, names),
-            "asked": asked,
+            "asked": {"options": {languages.LANGUAGES: [*codes]}},
             "dropped": dropped,
         }
         prepared.write_manifest(new / prepared.MANIFEST, content)
@@ -244,34 +218,10 @@ def prepare(
     )
 
 
-def _refuse_another(
-    folder: Path, preposition: str, begun: Mapping[str, Any], asked: Mapping[str, Any]
-) -> None:
-    """Raise CorpusError if options or texts are not those that a folder was prepared with."""
-    for key in sorted(begun.keys() | asked.keys()):
-        another = "other" if key == languages.LANGUAGES else "another"
-        if begun.get(key) != asked.get(key):
-            raise CorpusError(
-                f"{folder} was prepared {preposition} {another} {key}: choose another --out."
-            )
-
-
-def checksums(
-    folders: Sequence[text_folders.DataFolder], validation: ParallelText
-) -> dict[str, Any]:
-    """Compute the SHA-256 of the validation text and of each file of training text."""
-    digests = []
-    lines = "\n".join(validation.source + validation.target).encode()
-    for path in (path for folder in folders for path in folder.files().paths):
-        with reading(path, CorpusError):
-            digests.append(sha256_of(path, MAX_STREAM_BYTES))
-    return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
-
-
 def _learn(
-    folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig, lines: int
+    folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig
 ) -> Tokenizer:
-    drawn, vocab_size = drawn_pairs(reasons, lines), config.model.vocab_size
+    drawn, vocab_size = drawn_pairs(reasons, SAMPLE_LINES), config.model.vocab_size
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."

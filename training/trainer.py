@@ -56,7 +56,6 @@ class Trainer:
             self.tokenizer,
             self.model,
             self.recipe.validate_sentences,
-            process,
             bleu_tokens.tokens_of(data.codes.names.target)[0],
         )
         self.languages = data.codes.names
@@ -92,13 +91,10 @@ class Trainer:
         self.saver.remove_checkpoints_after(self.progress.step)
 
     def run(self) -> bool:
-        """Train to the last step, until patience runs out or a signal comes; return if complete."""
-        with self.stop_request.listening():
-            try:
-                with writing(self.out, TrainingError, "Make room and continue with --resume."):
-                    self._run()
-            finally:
-                self.saver.close()
+        """Train to the last step, or until a signal comes; return if complete."""
+        advice = "Make room and continue with --resume."
+        with self.stop_request.listening(), writing(self.out, TrainingError, advice):
+            self._run()
         return not self.stop_request.agreed
 
     def average(self) -> Path:
@@ -118,7 +114,6 @@ class Trainer:
             disable=not self.process.is_main_process, smoothing=0.02,
         ) as bar:  # fmt: skip
             self._run_steps(journal, bar)
-        self.saver.raise_if_failed(wait=True)
         if self.stop_request.agreed:
             self._check_before_saving()
             self.saver.save_state(self.progress)
@@ -130,7 +125,6 @@ class Trainer:
             self._update(next(updates))
             if self._due(self.recipe.log_every):
                 loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
-                self.saver.raise_if_failed(wait=False)
             self.stop_request.agree(may_communicate=self._due(self.recipe.log_every))
             seconds = time.monotonic() - started
             self.progress.seconds += seconds
@@ -151,7 +145,7 @@ class Trainer:
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
-        # out of patience, or resumed with just the steps that it has
+        # resumed with just the steps that it has
         if self._finished() and self.saved_step != self.progress.step:
             self._save()
 
@@ -233,7 +227,6 @@ class Trainer:
             )
 
     def _advice(self) -> str:
-        self.saver.raise_if_failed(wait=True)  # what is being written counts
         saved = checkpoints(self.out)
         last = f"step {step_of(saved[-1]):,}" if saved else "the beginning"
         return (
@@ -245,9 +238,7 @@ class Trainer:
         return self.progress.step % every == 0 or self.progress.step >= self.recipe.steps
 
     def _finished(self) -> bool:
-        patience = self.recipe.patience
-        out_of_patience = patience > 0 and self.progress.without_gain >= patience
-        return self.progress.step >= self.recipe.steps or out_of_patience
+        return self.progress.step >= self.recipe.steps
 
     def _log(self, journal: RunLog | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
@@ -265,15 +256,10 @@ class Trainer:
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
     def _validate(self, journal: RunLog | None, bar: tqdm) -> None:
-        """Measure the loss in all processes, and translations in the main process."""
-        loss = self.validation.loss()
-        self.progress.without_gain += 1
-        best = self.progress.best_loss
-        if math.isfinite(loss) and (best is None or loss < best):
-            self.progress.best_loss, self.progress.without_gain = loss, 0
+        """Measure loss and translations, in the main process."""
         if journal is None:
             return
-        result = self.validation.score()
+        loss, result = self.validation.loss(), self.validation.score()
         journal.write(
             step=self.progress.step,
             validation_loss=round(loss, 5),

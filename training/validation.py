@@ -9,13 +9,11 @@ from typing import TypeAlias
 
 import sacrebleu
 import torch
-from torch import distributed
 
-from training import devices
 from training.bleu_tokens import DEFAULT
 from training.data import corpus
 from training.data.batches import TokenBatches, make_batch
-from training.data.encoded_text import EncodedText, Sentences, encode
+from training.data.encoded_text import EncodedText, encode
 from training.loss import decode_with_bias, label_smoothed_loss
 from transformer import config, decoding, errors, trace
 from transformer.masks import pad_sequences
@@ -41,7 +39,7 @@ class Validation:
     """Measures a model in training on a fixed text; the training is not affected.
 
     Pairs that are empty or too long are in neither the loss nor BLEU, for which the first
-    `sentences` are translated. All processes of a run call `loss`; one of them calls `score`.
+    `sentences` are translated.
     """
 
     def __init__(
@@ -50,32 +48,18 @@ class Validation:
         tokenizer: Tokenizer,
         model: Transformer,
         sentences: int,
-        process: devices.ProcessInfo,
         tokenize: str = DEFAULT,
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
         # the original lines: decoding the pieces would normalise them and lose unknown ones
         self.references = [text.target[line] for line in self.encoded.lines[:sentences]]
         self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
-        self.process, self.tokenize = process, tokenize
+        self.tokenize = tokenize
 
     def loss(self) -> float:
-        """Compute the mean cross-entropy without smoothing and dropout, in nats.
-
-        Process r of W measures the rows r, r + W, …; all processes return the same mean, and so
-        stop early at the same validation.
-        """
-        whole, rows = self.encoded, slice(self.process.rank, None, self.process.world_size)
+        """Compute the mean cross-entropy without smoothing and dropout, in nats."""
         with evaluation_mode(self.model):
-            if self.process.world_size == 1:
-                return mean_loss(self.model, whole)
-            part = EncodedText(Sentences(whole.source[rows]), Sentences(whole.target[rows]))
-            tokens = _tokens(part)
-            summed = mean_loss(self.model, part) * tokens if tokens else 0.0
-        total = torch.tensor([summed, tokens], dtype=torch.float64, device=self.process.device)
-        distributed.all_reduce(total)
-        loss, count = total.tolist()
-        return float(loss / count)
+            return mean_loss(self.model, self.encoded)
 
     def score(self) -> Score:
         """Compute BLEU and chrF of greedy translations of the first sentences."""

@@ -21,7 +21,6 @@ from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
-MAX_THREADS = 1024
 EPILOG = (
     "The command reads standard input as UTF-8 and writes one line for each line. If a line cannot "
     "be translated, its output line is empty and the exit status is 2. The reason and the line "
@@ -36,14 +35,9 @@ def _run(options: argparse.Namespace) -> int:
     # synchronising costs more than it gains
     torch.set_num_threads(1)
     _refuse_contradictions(options)
-    settings = SearchSettings(
-        beam_size=options.beam or BEAM_SIZE,
-        alpha=ALPHA if options.alpha is None else options.alpha,
-        prefix=options.prefix,
-        forbidden=options.forbid,
-        n_best=options.n_best or 1,
-        max_length=options.max_length,
-    )
+    given = {action.dest: getattr(options, action.dest) for action in options.search}
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = SearchSettings(**{"n_best": 1} | given)
     translator = Translator.load(options.checkpoint)
     align = _aligner(translator, options.reverse)
     if options.text is None:
@@ -85,17 +79,11 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--target and --targets give a translation: add --align or --score.")
     if (given or lines) and [given, options.text is not None] != 2 * [not lines]:
         raise InputError("--target goes with one text, --targets with lines on standard input.")
-    if options.threads and options.text is not None:
-        raise InputError("--threads is for the lines of standard input: leave it out.")
-    options_of_search = {
-        "--beam": options.beam,
-        "--alpha": options.alpha is not None,  # 0 is one, too
-        "--n-best": options.n_best,
-        "--prefix": options.prefix,
-        "--forbid": options.forbid,
-        "--max-length": options.max_length,
-    }
-    useless = " and ".join(name for name, is_set in options_of_search.items() if is_set)
+    useless = " and ".join(
+        action.option_strings[0]
+        for action in options.search
+        if getattr(options, action.dest) not in (None, "")
+    )
     if useless and (given or lines):
         raise InputError(f"A given translation is not searched for: leave out {useless}.")
 
@@ -178,7 +166,7 @@ def _translate_lines(
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
     progress = standard_input.Progress()
-    threads = options.threads or cores.usable_cores()
+    threads = cores.usable_cores()
     status, most = 0, translator.max_characters
     if options.targets is None:
         search = LineSearch(translator, settings, finish, threads, progress.add)
@@ -209,7 +197,7 @@ def _translate_lines(
 
 def _parser() -> Parser:
     parser = Parser(prog="headlight translate", description=__doc__, epilog=EPILOG)
-    add, beam = parser.add_argument, whole_number(1, MAX_BEAM_SIZE)
+    add = parser.add_argument
     text = "text in the source language of the model, English for the bundled model; default: "
     add("text", nargs="?", help=f"{text}standard input")
     model = "checkpoint folder; bundled-de-en is the bundled "
@@ -220,26 +208,26 @@ def _parser() -> Parser:
     add("--align", action="store_true", help=f"{pairs}translation, print the pairs alone")
     second = "model of the other direction: --align aligns words with both models"
     add("--reverse", type=Path, metavar="CHECKPOINT", help=second)
-    add = parser.add_argument_group("search").add_argument
-    add("--beam", type=beam, help=f"beam size; 1 is greedy; default: {BEAM_SIZE}")
+    add, beam = parser.add_argument_group("search").add_argument, whole_number(1, MAX_BEAM_SIZE)
     alpha = f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}"
-    add("--alpha", type=number(0, MAX_ALPHA), help=alpha)
     best = "print the N best, at most the beam size: line number ||| text ||| score"
-    add("--n-best", type=beam, metavar="N", help=best)
     start = "start of each translation; the search can extend its last word if no space follows"
-    add("--prefix", default="", metavar="TEXT", help=start)
     word = "whole word that no translation contains, case-sensitive; repeat it for more words"
-    add("--forbid", action="append", default=[], metavar="WORD", help=word)
     most = "maximum subwords of a translation, with </s>; default: those of the source plus 50"
-    add("--max-length", type=whole_number(1), metavar="N", help=most)
+    search = [  # each one's `dest` is a field of `SearchSettings`
+        add("--beam", dest="beam_size", type=beam, help=f"1 is greedy; default: {BEAM_SIZE}"),
+        add("--alpha", type=number(0, MAX_ALPHA), help=alpha),
+        add("--n-best", type=beam, metavar="N", help=best),
+        add("--prefix", metavar="TEXT", help=start),
+        add("--forbid", dest="forbidden", action="append", metavar="WORD", help=word),
+        add("--max-length", type=whole_number(1), metavar="N", help=most),
+    ]
+    parser.set_defaults(search=search)
     add = parser.add_argument_group("a given translation").add_argument
     log_p = "print log P of each subword of the --target, separated by tabs, and their sum"
     add("--score", action="store_true", help=log_p)
     add("--target", metavar="TEXT", help="translation to score or align")
     add("--targets", metavar="FILE", help="translations to align of lines on standard input")
-    add = parser.add_argument
-    cores_help = "number of cores that work on the lines of a file; default: all available cores"
-    add("--threads", type=whole_number(1, MAX_THREADS), help=cores_help)
     return parser
 
 

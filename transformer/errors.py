@@ -1,10 +1,8 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
-import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
@@ -109,11 +107,3 @@ def writing(
         yield
     except OSError as error:
         raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error
-
-
-def import_extra(module: str, name: str, requirement: str) -> Any:
-    """Import a package that may be absent, or raise ConfigError, which calls it by this name."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ConfigError(f"{name} is not installed: run pip install '{requirement}'.") from error

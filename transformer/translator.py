@@ -63,12 +63,11 @@ class Translator(loaded_model.LoadedModel):
             text: the source sentence.
             should_stop: a function that is called after each step of the search; if it returns
                 True, the best translation so far is returned.
-            arguments: `beam_size`, `alpha`, `prefix`, `forbidden`, `n_best`, `max_length` and
-                `tree`; see `SearchSettings`.
+            arguments: those of `SearchSettings`.
 
         Raises:
-            InputError: if the text is empty or too long for the model; if the prefix and the
-                forbidden words leave no translation; if a number is out of its range.
+            InputError: if the text is empty or too long for the model; if the constraints
+                leave no translation; if a number is out of its range.
         """
         search = self._text_search(text, SearchSettings(**arguments))
         while search.unfinished:

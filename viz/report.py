@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
@@ -28,7 +27,6 @@ from viz.sentence_parts import part_pictures, parts_html
 
 PageTheme = Literal["light", "dark", "auto"]
 
-EACH_MAP = "Each small map is one {unit}; choose one to open it."
 MAX_FINDINGS = 3  # largest number of findings at the head of a page
 
 _INKS = {
@@ -158,13 +156,13 @@ def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
     return f'<h2>Worth seeing</h2>\n<ul class="findings">\n{shown}</ul>\n' if shown else ""
 
 
-def heading(options: ExplorerOptions, extent: str = "") -> str:
+def heading(options: ExplorerOptions) -> str:
     """Return the heading of a page; only weights say where a head looks."""
     end = "" if options.sinks else f", {WITHOUT_SINKS}"
     if options.lens == "weights":
-        return f"Where each head looks, {extent}".rstrip(", ") + end
+        return f"Where each head looks{end}"
     unit = "head" if tells_heads(options.lens) else "layer"
-    return f"Each {unit} {extent}".rstrip() + f", seen through {LENS_NAMES[options.lens]}{end}"
+    return f"Each {unit}, seen through {LENS_NAMES[options.lens]}{end}"
 
 
 def _about(
@@ -176,7 +174,10 @@ def _about(
         log_p = formatting.format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
         first = f"Log probability of the {name}: {log_p} ({formatting.counted(pieces, 'subword')})."
-    text = about_text(first, origin.made_by if origin else "", EACH_MAP, options.lens)
+    made_by = f"Made by {origin.made_by}, on {date.today().isoformat()}." if origin else ""
+    each = f"Each small map is one {map_unit(options.lens)}; choose one to open it."
+    lens = f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves."
+    text = " ".join(filter(None, (first, made_by, each, lens * (options.lens != "weights"))))
     way = f"<br>{anchor(link, 'The same in the app')}" if link else ""
     return escape(text) + way
 
@@ -187,14 +188,6 @@ def anchor(address: str, text: str) -> str:
     if scheme and scheme[1].lower() not in ("http", "https"):
         raise InputError(f"{quoted(address)} is not an address of a page: begin it with https://.")
     return f'<a href="{escape(address)}">{text}</a>'
-
-
-def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:
-    """Join a first sentence, program and date, a sentence on each {unit}, and one on the lens."""
-    date_text = made_by and f"Made by {made_by}, on {date.today().isoformat()}."
-    lens_text = f"The lens is {LENS_NAMES[lens]}, not the weights themselves."
-    parts = [first, date_text, maps.format(unit=map_unit(lens)), lens_text]
-    return " ".join(filter(None, parts[:3] if lens == "weights" else parts))
 
 
 def _text_sides(trace: AttentionTrace) -> list[tuple[str, str]]:

@@ -1,64 +1,14 @@
-"""The weights of each sentence, or their shares by a lens, as files in a folder."""
+"""Weights of a sentence, or their shares by a lens, as tables and files."""
 
 import csv
 import io
-import os
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pandas as pd
 
 from transformer.analysis.lenses import AnyLens
-from transformer.analysis.sinks import without_sinks
-from transformer.errors import HeadlightError, InputError, unwritable
-from transformer.files.atomic import require_room, write_file
 from transformer.trace import AttentionTrace
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, amount, tells_heads
-
-FORMATS = ("npz", "csv", "parquet")
-DEFAULT_FORMATS = ("npz", "csv")
-
-
-@dataclass(frozen=True)
-class TraceFiles:
-    """Folder, formats and lens in which traces are written, as `line-0007.npz`."""
-
-    folder: Path
-    formats: Sequence[str]
-    lens: AnyLens
-    sinks: bool = True
-
-    def require_free(self) -> None:
-        """Refuse, before anything is computed, a folder with a file of a name to be written."""
-        try:
-            require_room(self.folder)
-            there = sorted(self.folder.iterdir()) if os.path.lexists(self.folder) else []
-        except OSError as error:
-            reason = OSError(error.errno, error.strerror)  # of the folder, not of one above it
-            raise InputError(unwritable(reason, self.folder)) from error
-        pattern = re.compile(rf"line-\d{{4,}}\.({'|'.join(self.formats)})")
-        if taken := [path for path in there if pattern.fullmatch(path.name)]:
-            raise InputError(
-                f"{taken[0]} is there already: move it away, or choose another folder."
-            )
-
-    def write(self, number: int, trace: AttentionTrace) -> None:
-        """Write one trace, each file complete or absent; a failure is no InputError of the line."""
-        if not self.sinks:
-            trace = without_sinks(trace)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for ending in self.formats:
-                path = self.folder / f"line-{number:04}.{ending}"
-                if ending == "npz":
-                    name_lens(trace, self.lens).save(path)
-                    continue
-                to_bytes = csv_bytes if ending == "csv" else parquet_bytes
-                write_file(path, to_bytes(lens_frame(trace, self.lens, sinks=self.sinks)))
-        except OSError as error:
-            raise HeadlightError(unwritable(error, self.folder)) from error
 
 
 def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:

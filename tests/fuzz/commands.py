@@ -43,15 +43,13 @@ _CORPUS = (*_TEXT, "--sentences", "2")
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "app": (),
     "average": ("run",),
-    "card": ("run",),
     "download": ("tatoeba", "--mirror", "http://127.0.0.1:1"),
     "evaluate aer": (*_TEXT, "--tgt", "data/valid.de", "--gold", "gold"),
     "evaluate bleu": (*_TEXT, "--ref", "data/valid.de", "--beam", "1"),
     "evaluate faithfulness": _CORPUS,
     "evaluate lines": (*_TEXT, "--no-costs"),
     "evaluate heads": (*_CORPUS, "--ref", "data/valid.de", "--bleu-sentences", "2"),
-    "export ctranslate2": _MODEL,
-    "export marian": _MODEL,
+    "export": ("marian", *_MODEL),
     "lessons check": (LESSON, *_MODEL),
     "lessons collect": ("answers.json",),
     "lessons handout": (LESSON, *_MODEL),
@@ -108,11 +106,8 @@ def pristine(
     answers = Answers(bundled.name, bundled.checksum, "", "model", "", "Eva", (given,))
     (folder / "answers.json").write_bytes(write_answers(answers))
     (folder / "folder").mkdir()
-    for broken in ("binary-log", "binary-sums"):
-        shutil.copytree(run, folder / broken)
+    shutil.copytree(run, folder / "binary-log")
     (folder / "binary-log" / "run.jsonl").write_bytes(b"\xff\xfe\x00")
-    (folder / "binary-sums" / "archives").mkdir()
-    (folder / "binary-sums" / "archives" / "SHA256SUMS").write_bytes(b"\xff\xfe\x00\n")
     return folder
 
 

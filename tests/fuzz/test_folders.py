@@ -15,7 +15,7 @@ from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
 from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
 from training.data.prepared import MANIFEST as PREPARED
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
-from transformer.checkpoints.export.manifest import EXPORT
+from transformer.export import EXPORT
 
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
 MANIFESTS = (MANIFEST, EXPORT, PREPARED)
@@ -94,11 +94,7 @@ def _put(kind: str, path: Path, model: Path) -> None:
             (target / EXPORT).write_text(json.dumps(manifest))
 
 
-OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING} | {
-    "report --traces": (
-        *("--lines", "text", "--checkpoint", "model", "--beam", "1", "-o", "page.html"),
-    )
-}
+OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING}
 """Arguments beside each option that names an output."""
 
 FILES = (
@@ -147,7 +143,7 @@ def test_every_option_that_names_an_output_is_tried() -> None:
         f"{words} {max(action.option_strings, key=len)}"
         for words, action in actions()
         if action.option_strings
-        and (action.type is Path or {"--out", "-o", "--traces"} & {*action.option_strings})
+        and (action.type is Path or {"--out", "-o"} & {*action.option_strings})
         and not INPUTS & {*action.option_strings}
     }
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.corpus import comparison, measured, measuring, result_file, search
+from transformer.corpus import measured, measuring, result_file, search
 from transformer.files import reading
 
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
@@ -98,9 +98,6 @@ def use(read: measured.MeasuredLines, own: measured.MeasuredLines) -> None:
     measured.heads_table(read, measured.head_means(read))
     measured.sentences_table(read)
     str([[*pair] for pair in read.pairs]).encode()
-    for name in read.head_values.keys() & own.head_values.keys() if read.heads == own.heads else ():
-        comparison.compared_heads(own, read, name)
-    comparison.compared_sentences(own, read)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -116,7 +113,7 @@ def test_a_forged_file_is_refused_or_works(
     with accepted_or_refused():
         own = result_file.from_bytes(content, translator)
         use(own, lines)
-        search.matching_rows(translator, own, search.LinePatterns("a", "e", "s"))
+        search.matching_rows(translator, own, search.LineWords("a", "e", "s"))
     assert time.process_time() - began < SECONDS
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {
     "app": {"app", "site", "lessons"},
-    "train": {"download", "prepare", "train", "average", "evaluate", "card"},
+    "train": {"download", "prepare", "train", "average", "evaluate"},
 }
 HELP = """
 import contextlib, io, json

@@ -98,7 +98,7 @@ def test_a_command_that_is_none_is_one_sentence(capsys):
     assert output.err == (
         "headlight: there is no command 'trian': choose one of "
         "app, translate, export, report, site, lessons, download, prepare, train, average, "
-        "evaluate, card.\n"
+        "evaluate.\n"
     )
 
 

@@ -52,13 +52,6 @@ def test_a_configuration_for_gpus_is_refused_with_an_estimate(name, data, tmp_pa
 
 
 @pytest.mark.usefixtures("known_speed")
-def test_the_configuration_for_a_cpu_is_not_refused(data, tmp_path, capsys) -> None:
-    run = ["--config", "demo-cpu.toml", "--data", str(data), "--out", str(tmp_path / "out")]
-    assert main(run) == 2
-    assert "Learning a vocabulary of 8,000 pieces" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("known_speed")
 def test_a_run_for_a_gpu_trains_on_a_cpu_and_goes_on_if_told(tiny) -> None:
     tiny.change(gpus=1)
     assert "is for a GPU" in tiny.refusal()
@@ -102,13 +95,3 @@ def test_each_configuration_says_what_it_is_for() -> None:
     }  # fmt: skip
     assert {count for name, count in gpus.items() if name.startswith("table3/")} == {8}
     assert {count for name, count in gpus.items() if name.startswith("rows/")} == {0}
-
-
-def test_the_help_names_the_configuration_for_each_machine(capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    text = " ".join(capsys.readouterr().out.split())
-    assert "GPU" in text
-    for name in ("demo.toml", "demo-cpu.toml", "base.toml", "--on-cpu"):
-        assert name in text

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,15 @@ import torch
 from torch import Tensor
 
 from tests.training.conftest import TinyRun
-from tests.training.runs import losses, same_weights, weights
+from tests.training.runs import losses
 from training.data.batches import Batch
 from training.devices import ProcessInfo
-from training.run import state
 from training.update import SummedLoss, Updater
-from transformer.checkpoints import checkpoint
 from transformer.files.atomic import MARK
 
 pytestmark = pytest.mark.slow
 
-UPDATE, SAVE_STATE, SAVE = Updater.update, state.Saver._state, checkpoint.save
+UPDATE = Updater.update
 
 
 @pytest.mark.parametrize(
@@ -96,32 +93,6 @@ def test_a_full_disk_is_one_sentence(tiny: TinyRun, monkeypatch: pytest.MonkeyPa
         assert advice in error
         assert tiny.out.exists() is is_there
         shutil.rmtree(tiny.out, ignore_errors=True)
-
-
-def test_the_training_goes_on_while_a_state_is_written(tiny, finished, monkeypatch):
-    reached = threading.Event()
-    parameters_16: list[Tensor] = []
-
-    def update(self: Updater, step: int, *rest: Any) -> None:
-        UPDATE(self, step, *rest)
-        if step == 16:
-            parameters_16.extend(p.detach().clone() for p in self.parameters)
-        if step == 23:  # the last before the next save
-            reached.set()
-
-    def save(folder: Path, *rest: Any, **further: Any) -> None:  # the state is written after it
-        if folder.name == "step-00000016":
-            assert reached.wait(60)
-        SAVE(folder, *rest, **further)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Updater, "update", update)
-        patch.setattr(checkpoint, "save", save)
-        out = tiny.train()
-    assert reached.is_set()
-    assert same_weights(weights(out), weights(finished))
-    saved, expected = weights(out, 16).values(), parameters_16
-    assert sorted(float(t.sum()) for t in saved) == sorted(float(t.sum()) for t in expected)
 
 
 def _with_room_for(tokens: int, patch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import re
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import torch
 from tests.kit import free_port
 from tests.training import runs
 from tests.training.conftest import TinyRun
-from training import devices, train, validation
+from training import devices, train
 from training.data import corpus
 from training.data.batches import Batch
 from training.run import journal
@@ -60,7 +60,7 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     places = [
         json.loads((run / "state" / "state.json").read_text())["place"] for run in (single, out)
     ]
-    for name in ("step", "epoch", "batch", "without_gain"):
+    for name in ("step", "epoch", "batch"):
         assert places[0][name] == places[1][name], name
     assert not runs.same_weights(
         runs.weights(single), runs.weights(out)
@@ -102,17 +102,6 @@ def _killed_in_an_update() -> None:
 
 def _impatient() -> None:
     devices.JOIN_SECONDS = JOIN_SECONDS
-
-
-def _slow_to_translate() -> None:
-    _impatient()
-    score = validation.Validation.score
-
-    def slow(self: validation.Validation) -> validation.Score:
-        time.sleep(1.5 * JOIN_SECONDS)
-        return score(self)
-
-    validation.Validation.score = slow  # type: ignore[method-assign]
 
 
 def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[list[int], list[str]]:
@@ -186,12 +175,6 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(ti
             (tmp_path / f"{rank}.txt").unlink()
 
 
-def test_a_main_process_that_translates_for_long_is_waited_for(tiny, tmp_path):
-    arguments = tiny.command("--steps", "4")
-    prepared = {0: _slow_to_translate, 1: _impatient}
-    assert _run_both(tmp_path, [arguments] * 2, prepared) == ([0, 0], [])
-
-
 def _with_a_bad_loss() -> None:
     """In the second process a loss is not finite; both print the checksum of all weights."""
     update = Updater.update
@@ -224,3 +207,13 @@ def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
     assert len({*good, before}) == 8
     names = [folder.name for folder in (tiny.out / "checkpoints").iterdir()]
     assert sorted(names) == ["step-00000004", "step-00000008"]
+
+
+def test_a_process_that_has_joined_is_waited_for_longer_than_one_that_has_not(monkeypatch):
+    waits: list[timedelta] = []
+    monkeypatch.setattr(
+        torch.distributed, "init_process_group", lambda *_, timeout, **__: waits.append(timeout)
+    )
+    monkeypatch.setattr(devices, "_set_pg_timeout", waits.append)
+    devices.join_processes(torch.device("cpu"), 0, 2)
+    assert waits == [timedelta(seconds=devices.JOIN_SECONDS), devices.MAX_WAIT]

@@ -114,15 +114,6 @@ def test_bf16_that_would_be_emulated_is_float32_and_named(tiny, monkeypatch):
     assert same_weights(weights(runs[0]), weights(runs[1]))
 
 
-def test_patience_ends_a_run_that_gains_nothing(tiny: TinyRun) -> None:
-    tiny.change(lr_factor=1e-12, patience=2, validate_every=2, save_every=20, log_every=2)
-    out = tiny.train()
-    assert max(losses(out)) == 6
-    assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000006"]
-    assert json.loads((out / "state" / "state.json").read_text())["place"]["step"] == 6
-    assert (out / "averaged").is_dir()
-
-
 def test_a_stopped_run_gives_the_signals_back_and_may_be_ended_where_it_is(tiny: TinyRun) -> None:
     signals = signal.SIGTERM, signal.SIGINT
     handlers = [*map(signal.getsignal, signals)]

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from tests import conftest
-from training import devices
 from training.data import batches, corpus, encoded_text
 from training.validation import (
     Validation,
@@ -21,7 +20,6 @@ from transformer.decoding import Hypothesis, greedy
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
 
-HERE = devices.ProcessInfo(torch.device("cpu"))
 PROBES = (
     ("The dog sleeps in the garden.", "Der Hund schläft im Garten."),
     ("A green frog sits.", "Ein grüner Frosch sitzt."),
@@ -68,7 +66,7 @@ def test_validation_leaves_the_model_as_it_was(text, tokenizer, model):
     training = Transformer(model.config).train()
     training.load_state_dict(model.state_dict())
     random = torch.get_rng_state()
-    validation = Validation(text, tokenizer, training, 5, HERE)
+    validation = Validation(text, tokenizer, training, 5)
     loss, bleu = validation.loss(), validation.score().bleu
     assert (validation.loss(), validation.score().bleu) == (loss, bleu)  # no dropout
     assert training.training
@@ -85,7 +83,7 @@ def test_bleu_compares_with_the_lines_of_the_references(text, tokenizer, model, 
     monkeypatch.setattr(
         "training.validation.score", lambda _, references, _tokens: given.append(list(references))
     )
-    validation = Validation(odd, tokenizer, Transformer(model.config), 4, HERE)
+    validation = Validation(odd, tokenizer, Transformer(model.config), 4)
     validation.score()
     assert given == [lines[:4]]
     assert validation.encoded.left_out == 1

@@ -68,7 +68,7 @@ def test_notices_of_lines_have_their_numbers(run, translator):
     texts = ["The 😀 dog", "", "The old cat, the dog waits.", "dog " * 999]
     noticed = [translator.translate(text, max_length=3).notices for text in texts[:3:2]]
     assert [len(notices) for notices in noticed] == [2, 2]
-    for options in (["--threads", "1"], ["--threads", "2", "--n-best", "2"], ["--align"]):
+    for options in ([], ["--n-best", "2"], ["--align"]):
         given = [*options, "--max-length", "3"]
         status, _, err = run(*given, stdin="\n".join(texts).encode())
         *lines, refused = err.splitlines()
@@ -190,6 +190,8 @@ def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(
     (tmp_path / "en").write_bytes(lines)
     status, out, _ = run(*options, "--targets", str(tmp_path / "en"), stdin=lines)
     assert (status, len(out.splitlines())) == (0, 5)
+    status, _, err = run(*options, "--targets", "-", stdin=lines)
+    assert (status, "cannot both be standard input" in err) == (2, True)
     for content, problem in (
         (targets[:3], "de ends before line 4"),
         ([*targets, "Mehr."], "Standard input ends before line 6"),
@@ -270,7 +272,6 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--prefix", "😀", TEXT],
         ["--prefix", "Der Hund wartet", "--forbid", "Hund"],
         ["--alpha", "nan", TEXT],
-        ["--threads", "2", TEXT],
     ],
 )
 def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arguments):

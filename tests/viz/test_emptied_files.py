@@ -17,7 +17,7 @@ import pytest
 from tests.viz.pages.roles import made_reports
 from transformer import AttentionTrace, CheckpointError, Languages, Translator, kinds
 from transformer.corpus import head_report, similar_heads
-from viz import lines, notebook
+from viz import notebook, report
 from viz.pages.roles import corpus_map, removal_controls
 
 pytestmark = pytest.mark.slow
@@ -78,7 +78,7 @@ def test_a_trace(tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = AttentionTrace.load(path)
-        return lambda: (notebook.explore(trace), lines.pack_sentence(1, trace), trace.to_frame())
+        return lambda: (notebook.explore(trace), report.report(trace), trace.to_frame())
 
     refused = {place: require_refused_or_drawn(read) for place in files_of(pair, path)}
     assert refused["source_pieces emptied"]

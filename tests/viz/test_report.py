@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import unpacked_message
-from tests.viz.planted_trace import EVIL, many, planted
+from tests.viz.planted_trace import EVIL, planted
 from tests.viz.trained_model import trained_folder
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis import lenses, sinks
@@ -20,7 +20,6 @@ from viz import __main__, findings, notebook
 from viz.draw import explorer
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.lines import lines_report
 from viz.report import first_options, report
 from viz.sentence_parts import part_pictures, parts_html
 
@@ -65,17 +64,14 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
 def test_what_was_typed_is_text_and_nothing_else():
     origin = Origin(EVIL, EVIL, EVIL, "")
     page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
-    lines = lines_report(many(evil=True), title=EVIL, origin=Origin("", "", EVIL, ""))
-    # title, heading, both sentences, model, link; in the list and below it, both of each
-    for text, count, scripts in ((page, 6, 2), (lines, 3 + 4 * 5, 1 + 5)):
-        assert EVIL not in text
-        assert "<img" not in text
-        assert text.count(escape(EVIL)) == count
-        assert text.count("</script") == text.count("<script") == scripts
+    assert EVIL not in page
+    assert "<img" not in page
+    assert page.count(escape(EVIL)) == 6  # title, heading, both sentences, model, link
+    assert page.count("</script") == page.count("<script") == 2
 
 
-@pytest.mark.parametrize("make", [partial(report, planted()), partial(lines_report, many(2))])
-def test_a_page_names_no_address_and_has_the_theme_that_was_asked_for(make):
+def test_a_page_names_no_address_and_has_the_theme_that_was_asked_for():
+    make = partial(report, planted())
     page = make().replace("http://www.w3.org/2000/svg", "")  # a language's name
     assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", page)
     assert "default-src 'none'" in page

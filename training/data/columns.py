@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from training.data import corpus, tmx
+from training.data import corpus
 from transformer.text.languages import name_of
+
+Pair = tuple[str, str]
 
 _LABELS = {
     "text", "sentence", "segment", "word", "phrase", "line", "lang", "language", "score", "input",
@@ -18,7 +20,7 @@ _CELL = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\t]*+)'
 _QUOTED_ROW = re.compile(rf"{_CELL}(?:\t{_CELL})*+")
 
 
-def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> Iterator[tmx.Pair]:
+def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Iterator[Pair]:
     """Yield the pairs of a table: of two columns, or of those that its first line names.
 
     A first line may name the languages by their `codes` or in words; `is_csv` says whether `,` or
@@ -89,11 +91,11 @@ def _is_quoted(lines: Iterable[str]) -> bool:
     return not parts and (is_needed or is_everywhere)
 
 
-def _named_columns(path: Path, cells: list[str], codes: tmx.Pair) -> tuple[int, int] | None:
+def _named_columns(path: Path, cells: list[str], codes: Pair) -> tuple[int, int] | None:
     """Return the columns of the two languages, None if these are a pair; refuse other names."""
     names = [cell.strip(' "') for cell in cells]
     languages = [_languages(name) for name in names]
-    sides = [[tmx.side_of(tag, codes) for tag in tags or ()] for tags in languages]
+    sides = [[_side_of(tag, codes) for tag in tags or ()] for tags in languages]
     matches = []
     for side, code in enumerate(codes):
         likely = [column for column, tags in enumerate(sides) if tags == [side]]
@@ -117,3 +119,16 @@ def _languages(name: str) -> list[str] | None:
     words = re.findall(r"[^\W\d_]+", name)
     others = {word.casefold().removesuffix("s") for word in words if not name_of(word)}
     return [*filter(name_of, words)] if others <= _LABELS and (words or not name) else None
+
+
+def _side_of(language: str, codes: Iterable[str]) -> int | None:
+    """Return which of two codes a language is, given by its code or a name; None if neither."""
+    tags = [code.lower().replace("_", "-") for code in (language, *codes)]
+    tag, *others = tags
+    if tag in others:
+        return others.index(tag)
+    for side, other in enumerate(others):
+        names = [name_of(code) or code.partition("-")[0] for code in (tag, other)]
+        if names[0] == names[1] and ("-" not in tag or "-" not in other):
+            return side
+    return None

@@ -1,4 +1,4 @@
-"""Folders of text in two languages: `train.en` and `train.de`, or one TSV, CSV or TMX of both."""
+"""Folders of text in two languages: `train.en` and `train.de`, or one TSV or CSV of both."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from training.config import config_file
-from training.data import columns, corpus, tmx
+from training.data import columns, corpus
 from transformer import errors
 from transformer.text.languages import Languages, name_of
 
 SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
 """Names of the files of a folder without extension; of the validation text, the first there is."""
-TSV, CSV, TMX = ONE_FILE = ".tsv", ".csv", ".tmx"
+TSV, CSV = ONE_FILE = ".tsv", ".csv"
 MAX_WEIGHT = 1_000.0
 _NO_CODES = {"src", "tgt", "trg", "ref", "hyp", "source", "target"}
 _TAG = re.compile(
@@ -56,13 +56,11 @@ class PairFiles:
         """Yield the pairs, some at a time."""
         if len(self.paths) == 2:
             return map(_without_tags, corpus.pair_chunks(self.paths[0], self.paths[1], at_most))
-        path, kind = self.paths[0], _kind(self.paths[0])
-        if kind == TMX:
-            return _chunks(tmx.tmx_pairs(path, self.codes, at_most))
-        return _chunks(columns.table_pairs(path, self.codes, at_most, is_csv=kind == CSV))
+        path = self.paths[0]
+        return _chunks(columns.table_pairs(path, self.codes, at_most, is_csv=_kind(path) == CSV))
 
 
-def _chunks(pairs: Iterator[tmx.Pair]) -> Iterator[corpus.ParallelText]:
+def _chunks(pairs: Iterator[columns.Pair]) -> Iterator[corpus.ParallelText]:
     while chunk := list(islice(pairs, corpus.CHUNK)):
         source, target = zip(*chunk, strict=True)
         yield corpus.ParallelText(list(source), list(target))
@@ -133,7 +131,7 @@ def _is_folder(path: Path) -> bool:
 class DataFolder:
     """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
-    Of 2.5, all twice and every second one once more. In place of a folder, a TSV, CSV or TMX file,
+    Of 2.5, all twice and every second one once more. In place of a folder, a TSV or CSV file,
     or the common beginning of the paths of two files, is its training text.
     """
 
@@ -152,7 +150,7 @@ class DataFolder:
         if os.path.lexists(self.path) and not any(map(os.path.lexists, files.paths)):
             raise corpus.CorpusError(
                 f"{self.path} is {kind[1:].upper() or 'a file'}, from which no pairs are read: "
-                f"give TSV, CSV, TMX, or the path of two files of lines without their extensions."
+                f"give TSV, CSV, or the path of two files of lines without their extensions."
             )
         return files
 

@@ -5,7 +5,6 @@ import filecmp
 import gzip
 import os
 import random
-import re
 import shutil
 import sys
 import tarfile
@@ -24,8 +23,8 @@ import requests
 from training.data import corpus, text_folders
 from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import arguments, command, startup
-from transformer.errors import HeadlightError, unreadable, writing
-from transformer.files import atomic, reading
+from transformer.errors import HeadlightError, writing
+from transformer.files import atomic
 
 _HELD_OUT_SEED = 1
 
@@ -39,8 +38,7 @@ _PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
     ".tar": (pooch.Untar, ".untar"),
 }
 _DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
-ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
-_CHECKSUM = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\0]+)")
+ARCHIVES = "archives"
 RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
 
 
@@ -66,46 +64,21 @@ def _run(options: argparse.Namespace) -> int:
 def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
     """Download, check and unpack what is missing; return how many pairs each split has."""
     with atomic.new_folder(out / ARCHIVES) as archives:
-        recorded = _recorded_checksums(archives / CHECKSUMS)
-        if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
+        there = any((archives / archive.name).exists() for archive in source.archives)
+        if (out / "train.en").exists() and not there:
             raise DownloadError(
                 f"{out} holds a train.en already that is not {source.name}: choose another --out."
             )
         for archive in source.archives:
             url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
-            _fetch(archive, url, archives, recorded.get(archive.name), source)
-        counts = _write_splits(source, archives, out)
-        # only a set that was complete is trusted from now on
-        for archive in source.archives:
-            recorded[archive.name] = pooch.file_hash(archives / archive.name)
-        lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
-        (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
-    return counts
+            _fetch(archive, url, archives, source)
+        return _write_splits(source, archives, out)
 
 
-def _recorded_checksums(path: Path) -> dict[str, str]:
-    try:
-        lines = reading.read_bytes(path, reading.MIB).decode("utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise DownloadError(
-            f"{unreadable(error, path)} Delete it, and run the same command again."
-        ) from error
-    except UnicodeDecodeError:
-        lines = ["no UTF-8"]
-    matches = [_CHECKSUM.fullmatch(line) for line in lines]
-    if None in matches:
-        raise DownloadError(
-            f"{path} is not a list of checksums: delete its folder, and run the same command again."
-        )
-    return {match["name"]: match["digest"] for match in matches if match}
-
-
-def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, source: Source) -> None:
+def _fetch(archive: Archive, url: str, folder: Path, source: Source) -> None:
     """Download an archive unless it is there, check it, and unpack what is needed of it."""
-    if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
-        _remove_unpacked(folder, archive.name)
+    # an unpacking that was stopped leaves a part, which pooch takes for all
+    _remove_unpacked(folder, archive.name)
     pooch.get_logger().setLevel("WARNING")
     wheres = [where for text in source.texts for where in (text.english, text.other)]
     members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]
@@ -114,7 +87,7 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
         pooch.create(
             path=folder,
             base_url="",
-            registry={archive.name: archive.sha256 or recorded},
+            registry={archive.name: archive.sha256},
             urls={archive.name: url},
             retry_if_failed=RETRIES,
         ).fetch(
@@ -127,10 +100,9 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
     except _DAMAGED as error:
         raise _removed(folder, archive.name, f"is damaged ({error})") from error
     except ValueError as error:  # pooch's, of a checksum
-        known = "published" if archive.sha256 else "recorded when it was first downloaded"
         raise DownloadError(
-            f"{url} does not have the SHA-256 that was {known}: run the same command again, or ask "
-            f"its maintainer."
+            f"{url} does not have the SHA-256 that was published: run the same command again, or "
+            f"ask its maintainer."
         ) from error
 
 

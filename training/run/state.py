@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ import torch
 from torch import Tensor, distributed
 
 from training import devices, update
-from training.config import RunConfig
+from training.config import Recipe, RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
 from transformer.checkpoints import checkpoint
+from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, reading
 from transformer.files import atomic, documents
 from transformer.files.reading import GIB, MIB, read_bytes
@@ -26,6 +26,7 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 """The folders of a run that hold its state and its checkpoints."""
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
+LOSS = "loss.0"  # of all processes since the last line of the log
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile", "gpus")
@@ -40,8 +41,6 @@ class Progress:
     epoch: int = 0  # the epoch it is in, from 0
     batch: int = 0  # updates of that epoch that are done
     seconds: float = 0.0  # time spent on steps so far
-    best_loss: float | None = None  # lowest validation loss yet; None before the first validation
-    without_gain: int = 0  # validations since then that were not better
     unlogged_tokens: int = 0  # target tokens since the last loss in the log
     unlogged_seconds: float = 0.0  # time spent on their steps
     # what the lengths of its batches are padded to multiples of. The order of the text depends on
@@ -64,7 +63,7 @@ class SavedRun:
     """The content of state.json."""
 
     place: Progress
-    config: Mapping[str, Any]
+    config: Mapping[str, Mapping[str, Any]]
     text: str
     languages: LanguageCodes
     sha256: str  # of the tensors
@@ -117,7 +116,7 @@ def step_of(checkpoint: Path) -> int:
 
 
 class Saver:
-    """Saves states and the last `keep` checkpoints: copied at once, and written in the background.
+    """Saves states and the last `keep` checkpoints.
 
     All processes of a run call its methods together; the main process writes.
     """
@@ -134,19 +133,18 @@ class Saver:
     ) -> None:
         self.out, self.model, self.tokenizer, self.updater = out, model, tokenizer, updater
         self.identity, self.keep, self.process = identity, keep, process
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
-        self._job: Future[None] | None = None  # the last one, whose failure is kept
 
     @torch.no_grad()
     def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
         """Put weights, optimiser and summed loss back; the number of processes may be another."""
-        began = RunConfig.from_dict({**saved.config})
-        for table, then, asked in (
-            ("model", began.model, self.identity.config.model),
-            ("training", began.recipe, self.identity.config.recipe),
+        began, asked = saved.config, self.identity.config
+        model = asdict(TransformerConfig.from_dict({**began.get("model", {})}))
+        for table, then, now in (
+            ("model", model, asdict(asked.model)),
+            ("training", {**asdict(Recipe()), **began.get("training", {})}, asdict(asked.recipe)),
         ):
-            for name, value in asdict(asked).items():
-                if name not in MAY_CHANGE and (before := getattr(then, name)) != value:
+            for name, value in now.items():
+                if name not in MAY_CHANGE and (before := then[name]) != value:
                     raise CheckpointError(
                         f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
                         f"resume with what it began with, or start a new run."
@@ -165,59 +163,45 @@ class Saver:
                     for key in ("step", "exp_avg", "exp_avg_sq")
                     if f"optimizer.{key}.{name}" in tensors
                 }
-            count = sum(name.startswith("loss.") for name in tensors)
-            losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
+            loss = float(tensors[LOSS])
         except (KeyError, RuntimeError) as error:  # of a model of other shapes
             raise CheckpointError("The state is not that of this run: start a new run.") from error
-        # as it was, to the bit; or over all processes they add up to it
-        loss = sum(losses) if self.process.is_main_process else 0.0
-        self.updater.summed_loss.fill_(
-            losses[self.process.rank] if count == self.process.world_size else loss
-        )
+        # over all processes they add up to it
+        self.updater.summed_loss.fill_(loss if self.process.is_main_process else 0.0)
 
     def save_state(self, progress: Progress) -> None:
-        """Write what `load_state` reads, and wait; raise OSError in all processes if it fails."""
-        self.raise_if_failed(wait=True)
-        losses = self._losses()
-        if self.process.is_main_process:
-            self._job = self._thread.submit(self._state(progress, losses))
-        self.raise_if_failed(wait=True)
-
-    def save(self, progress: Progress) -> None:
-        """Start to write a checkpoint and the state, then remove the older checkpoints.
-
-        In this order: at whatever moment the run is killed, the checkpoints to average are there.
-
-        Raises:
-            OSError: in all processes, if the last one could not be written.
-        """
-        self.raise_if_failed(wait=True)
-        losses = self._losses()
+        """Write what `load_state` reads, and keep the last state as a backup."""
+        loss = self.updater.summed_loss.clone()
+        if self.process.world_size > 1:
+            distributed.all_reduce(loss)
         if not self.process.is_main_process:
             return
-        # on the CPU, where no update changes the weights
-        copy, write_state = Transformer.unfilled(self.model.config), self._state(progress, losses)
-        weights = self.model.named_parameters()
-        copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in weights)
-        folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
+        tensors = {LOSS: loss}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().contiguous()
+            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
+        content, identity = safetensors.torch.save(tensors), self.identity
+        checksum = hashlib.sha256(content).hexdigest()
+        config = identity.config.to_dict()
+        saved = SavedRun(progress, config, identity.text, identity.languages, checksum)
+        with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
+            (new / TENSORS).write_bytes(content)
+            (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
 
-        def write() -> None:
+    def save(self, progress: Progress) -> None:
+        """Write a checkpoint and the state, then remove the older checkpoints.
+
+        In this order: at whatever moment the run is killed, the checkpoints to average are there.
+        """
+        if self.process.is_main_process:
+            folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
             languages = self.identity.languages.names
-            checkpoint.save(folder, copy, self.tokenizer, languages=languages)
-            write_state()
+            checkpoint.save(folder, self.model, self.tokenizer, languages=languages)
+        self.save_state(progress)
+        if self.process.is_main_process:
             for old in checkpoints(self.out)[: -self.keep]:
                 atomic.remove_folder(old, checkpoint.folder_kind())
-
-        self._job = self._thread.submit(write)
-
-    def raise_if_failed(self, *, wait: bool) -> None:
-        """Raise in all processes what went wrong in writing so far, or in all of it."""
-        job = self._job
-        failure = [job.exception() if job and (wait or job.done()) else None]
-        if self.process.world_size > 1:
-            distributed.broadcast_object_list(failure)
-        if failure[0]:
-            raise failure[0]
 
     def remove_checkpoints_after(self, step: int) -> None:
         """Remove the checkpoints after the state from which a run goes on."""
@@ -231,34 +215,3 @@ class Saver:
         """Remove what a killed process of this run was writing."""
         atomic.remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
         atomic.remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
-
-    def close(self) -> None:
-        """Wait until all that was begun is written or has failed."""
-        self._thread.shutdown(wait=True)
-
-    def _losses(self) -> list[float]:
-        loss = self.updater.summed_loss
-        losses = [loss]
-        if self.process.world_size > 1:
-            losses = [torch.zeros_like(loss) for _ in range(self.process.world_size)]
-            distributed.all_gather(losses, loss)
-        return [float(loss) for loss in losses]
-
-    def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
-        """Copy what has to be saved; return what writes it and keeps the last as a backup."""
-        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
-        for name, parameter in self.model.named_parameters():
-            tensors[f"model.{name}"] = parameter.detach().contiguous()
-            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-        content, identity = safetensors.torch.save(tensors), self.identity
-        place, config = replace(progress), identity.config.to_dict()
-
-        def write() -> None:
-            checksum = hashlib.sha256(content).hexdigest()
-            saved = SavedRun(place, config, identity.text, identity.languages, checksum)
-            with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
-                (new / TENSORS).write_bytes(content)
-                (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
-
-        return write

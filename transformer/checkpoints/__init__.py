@@ -1,1 +1,1 @@
-"""Checkpoint folders: our own format, MarianMT folders, exports."""
+"""Checkpoint folders: our own format, MarianMT folders."""

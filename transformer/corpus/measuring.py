@@ -82,19 +82,6 @@ def measure_lines(
     )
 
 
-def remeasure_lines(
-    translator: Translator,
-    lines: measured.MeasuredLines,
-    *,
-    progress: Progress = no_progress,
-) -> measured.MeasuredLines:
-    """Measure the same lines with another model, under their numbers and without costs."""
-    texts = {pair.number: pair.source for pair in lines.pairs}
-    # a line that was left out stays empty
-    numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-    return measure_lines(translator, numbered, costs=False, progress=progress)
-
-
 def trace_lines(
     translator: Translator, lines: measured.MeasuredLines, rows: Sequence[int]
 ) -> list[AttentionTrace]:

@@ -250,10 +250,8 @@ class BeamSearch:
 
 def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[Bans | None]:
     """Make the bans of each sentence; None where nothing is forbidden."""
-    if constraints.words is None:
-        return [None] * source.size(0)
-    bans = Bans(constraints.words, constraints.text)
-    if not constraints.looks_ahead:
+    bans = constraints.bans()
+    if bans is None or not constraints.looks_ahead:
         return [bans] * source.size(0)
     sources = [row[row != config.PAD].tolist() for row in source]
     return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]

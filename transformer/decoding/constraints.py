@@ -47,6 +47,10 @@ class Constraints:
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
 
+    def bans(self) -> "Bans | None":
+        """Return what a search must not write; None where nothing is forbidden."""
+        return None if self.words is None else Bans(self.words, self.text)
+
     def forced_prefix(self, tokens: Sequence[int]) -> Sequence[int]:
         """Return the leading pieces of an allowed translation in which the prefix stands."""
         if self.words is None or self.text is None:

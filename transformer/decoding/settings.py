@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
 from transformer.errors import InputError, quoted
@@ -13,6 +13,9 @@ from transformer.text.reader import PREFIX, InputReader, strings
 MAX_BEAM_SIZE = 64
 MAX_ALPHA = 10
 """Bound of the length penalty's α, far beyond any in use; ((5 + |Y|) / 6)^α stays finite."""
+
+UNCONSTRAINED = frozenset({"beam_size", "alpha", "n_best", "max_length", "tree"})
+"""Settings that allow every translation; each other one is a constraint, and empty by default."""
 
 
 class SearchArguments(TypedDict, total=False):
@@ -94,9 +97,17 @@ class SearchSettings:
         return cast(SearchArguments, asdict(self))
 
     @property
-    def is_constrained(self) -> bool:
-        """True if not every translation is allowed."""
-        return bool(self.prefix or self.forbidden)
+    def constrained(self) -> dict[str, Any]:
+        """The constraints: the settings under which not every translation is allowed."""
+        settings = vars(self).items()
+        return {name: value for name, value in settings if value and name not in UNCONSTRAINED}
+
+    @property
+    def in_words(self) -> str:
+        """The constraints besides the prefix, to end a notice on a translation; "" if none."""
+        if not self.forbidden:
+            return ""
+        return f", with {', '.join(f'“{word}”' for word in self.forbidden)} forbidden"
 
     def constraints(self, reader: InputReader) -> Constraints:
         """Return the constraints of the search for one model, whose texts the reader reads."""

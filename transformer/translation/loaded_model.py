@@ -125,7 +125,7 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
-            notice = self.domain.notice(best, forced, steered.forbidden, edited, _cut(pieces))
+            notice = self.domain.notice(best, forced, steered.in_words, edited, _cut(pieces))
             warnings.append(notice)
         return tuple(warning for warning in warnings if warning)
 

@@ -102,8 +102,7 @@ def frames_setting() -> str:
 
 _CHROME = Path(__file__).with_name("chrome")
 _SCRIPTS = (
-    "drawn blocked card_focus clock groups history languages light live_text menus share "
-    "translated undo"
+    "drawn blocked card_focus clock groups history languages light live_text menus share translated"
 )
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
 _STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"

@@ -60,15 +60,33 @@ async function bundle({ entry, folder, name }, css) {
   return outputFiles[0];
 }
 
+/** The table of components: NAME.ts or NAME/view.ts exports the class NAME, in CamelCase.
+ * The explorer is a page of its own, which Streamlit does not load. */
+const components = readdirSync(HERE).sort().flatMap((entry) => {
+  const name = entry.replace(/\.ts$/, "");
+  const path = name === entry ? `${entry}/view.ts` : entry;
+  const type = name.replace(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase());
+  const source = existsSync(join(HERE, path)) ? readFileSync(join(HERE, path), "utf8") : "";
+  const shows = name !== "explorer" && source.includes(`\nexport class ${type} extends `);
+  return shows ? [`export { ${type} as ${name} } from "./${path}";`] : [];
+});
+const table = {
+  path: join(HERE, "components.ts"),
+  text: `// By build.mjs: each component by the name of its file.\n\n${components.join("\n")}\n`,
+};
+
 const sheet = ["style.css", "player/style.css"]
   .map((name) => readFileSync(join(HERE, name), "utf8")).join("\n");
 const { code } = await transform(sheet, { loader: "css", minify: true, charset: "utf8" });
-const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, code.trim())));
+const checks = process.argv.includes("--check");
+if (!checks) writeFileSync(table.path, table.text); // before what is bundled from it
+const bundles = await Promise.all([SERVED, ...CARRIED].map((o) => bundle(o, code.trim())));
+const files = [table, ...bundles];
 const served = join(ROOT, SERVED.folder);
 mkdirSync(served, { recursive: true });
 const old = readdirSync(served).filter((name) =>
   name.endsWith(".js") && !files.some(({ path }) => basename(path) === name));
-if (process.argv.includes("--check")) {
+if (checks) {
   const stale = files.filter(({ path, text }) =>
     !existsSync(path) || readFileSync(path, "utf8") !== text);
   if (stale.length || old.length) {

@@ -1,22 +1,11 @@
 // The script that Streamlit loads, once for all components; `render` serves any other page.
 
-import { Architecture } from "./architecture/view.ts";
-import { AttentionMap } from "./attention_map/view.ts";
-import { BeamTree } from "./beam_tree/view.ts";
+import * as components from "./components.ts";
 import { bringIntoView } from "./core/dom.ts";
 import { carry, deleteValue, setValue, withTrace } from "./core/store.ts";
 import { readTrace } from "./core/trace.ts";
 import { mount, type Options, type View } from "./core/view.ts";
 import { decode } from "./core/wire.ts";
-import { HeadGrid } from "./head_grid/view.ts";
-import { InsideHead } from "./inside_head/view.ts";
-import { MaskGrids } from "./mask_grids.ts";
-import { Player } from "./player/view.ts";
-import { Ribbons } from "./ribbons.ts";
-import { StepBars } from "./step_bars.ts";
-import { TensorStrip } from "./tensor_strip.ts";
-import { TranslationEditor } from "./translation_editor/view.ts";
-import { WordLinks } from "./word_links/view.ts";
 
 export { decode };
 
@@ -25,12 +14,7 @@ interface Component {
   read(message: any): any;
 }
 
-export const COMPONENTS: Record<string, Component> = {
-  architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
-  head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,
-  ribbons: Ribbons, step_bars: StepBars, tensor_strip: TensorStrip,
-  translation_editor: TranslationEditor, word_links: WordLinks,
-};
+export const COMPONENTS: Record<string, Component> = components;
 
 /** Read a message; one that carries its trace, and does not name it, has that read, too. */
 function read(bytes: Uint8Array) {

@@ -7,34 +7,29 @@ from transformer.kinds import KIND_NAMES, Kind, Row
 from transformer.text import special_tokens, tokenizer, words
 from transformer.text.languages import Languages, Side
 
-PAGE_TITLES = {
-    "translate": "Translate",
-    "heads": "All heads",
-    "inside": "Inside a head",
-    "roles": "What heads do",
-    "corpus": "Corpus",
-    "architecture": "Figure 1",
-    "figure2": "Figure 2",
-    "self_attention": "Why self-attention",
-    "additive": "Additive or dot-product",
-    "tables": "Tables 2 and 3",
-    "masks": "Masks",
-    "positions": "Positions",
-    "schedule": "Schedule",
-    "hooks": "Hooks",
-    "training": "Training",
+SECTIONS: dict[str, dict[str, str]] = {
+    "": {"translate": "Translate", "training": "Training"},
+    "Heads": {
+        "heads": "All heads",
+        "inside": "Inside a head",
+        "roles": "What heads do",
+        "corpus": "Corpus",
+    },
+    "The paper": {
+        "architecture": "Figure 1",
+        "figure2": "Figure 2",
+        "self_attention": "Why self-attention",
+        "additive": "Additive or dot-product",
+        "tables": "Tables 2 and 3",
+        "masks": "Masks",
+        "positions": "Positions",
+        "schedule": "Schedule",
+        "hooks": "Hooks",
+    },
 }
-"""Titles of the pages by their paths in the URL, in the order of the navigation."""
+"""Titles of the pages by their paths in the URL, by the menu that lists them; "" without a menu."""
 
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "": ("translate", "training"),
-    "Heads": ("heads", "inside", "roles", "corpus"),
-    "The paper": (
-        *("architecture", "figure2", "self_attention", "additive", "tables"),
-        *("masks", "positions", "schedule", "hooks"),
-    ),
-}
-"""Paths of the pages by the menu of the navigation that lists them; "" for those without a menu."""
+PAGE_TITLES = {path: title for pages in SECTIONS.values() for path, title in pages.items()}
 
 SCREEN_NAMES = KIND_NAMES
 """The kinds of attention as the screen and the URL name them: encoder, decoder, cross-attention."""

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer.arrays import Floats
-from transformer.kinds import Kind
 from viz.figures import axes, forms
 
 BINS = 40
@@ -43,18 +42,6 @@ def controls_chart(change: Sequence[Any], controls: Floats) -> alt.LayerChart:
     return ticks.encode(x, color, tooltip=tooltip) + change_of_own
 
 
-def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Draw the difference of a measure between two models, a row with interval for each head."""
-    y = alt.Y("head:N", sort=list(table["head"]), title=None, axis=alt.Axis(labelLimit=200))
-    x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))
-    color = alt.condition("datum.difference < 0", alt.value(axes.OLIVE), alt.value(axes.PURPLE))
-    names = ("first", "second", "difference", "low", "high")
-    tooltip = forms.tips("head", **dict.fromkeys(names, ("", SIGNED)))
-    rows = forms.intervals(table, x, y, size=70, color=color, tooltip=tooltip)
-    chart = forms.rule("zero", 0, color=axes.INK, opacity=0.5) + rows
-    return chart.properties(height=24 * len(table) + 60)
-
-
 def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     """Draw the share of a head's rows at each offset, key less query, with 0 in the middle."""
     largest, rows = len(counts) // 2, np.flatnonzero(counts)
@@ -71,27 +58,6 @@ def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     )
     return bars.mark_bar(color=color).encode(
         x, y, x2=alt.X2("right:Q"), y2=alt.Y2Datum(0), tooltip=tooltip
-    )
-
-
-def classes_chart(table: pd.DataFrame, kind: Kind) -> alt.Chart:
-    """Draw the share of each class of token by layer, of one kind of attention, as stacked bars."""
-    table = table[table["kind"] == kind]
-    classes = list(dict.fromkeys(table["class"]))
-    colors = dict(zip(classes, (axes.VIOLET, axes.PINK, axes.OCHRE, axes.SLATE), strict=True))
-    shares = dict.fromkeys(("share", "low", "high"), ("", ".1%"))
-    bars = alt.Chart(table.assign(order=table["class"].map(classes.index)), height={"step": 24})
-    return bars.mark_bar(height=17).encode(
-        alt.X(
-            "share:Q",
-            title=None,
-            axis=alt.Axis(format="%", tickCount=5),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        alt.Y("layer:N", sort=list(dict.fromkeys(table["layer"])), axis=axes.bare_axis()),
-        axes.named_color("class", colors, columns=2),
-        order=alt.Order("order:O"),
-        tooltip=forms.tips("layer", "class", **shares),
     )
 
 

@@ -93,7 +93,10 @@ def _question(number: int, entry: KeyEntry, lesson: Lesson, host: str) -> str:
         parts += _labelled(texts["sentence"], entry.sentence.trace.source)
     parts.append(_MARKDOWN.render(card.text))
     if card.view:
-        parts += _labelled(texts["open"], host + card.view.url, "link")
+        view = card.view
+        if host and (sentence := lesson.sentence_of(card)):
+            view = view._replace(choices={**view.choices, "text": [sentence]})
+        parts += _labelled(texts["open"], host + view.url, "link")
     if card.ask:
         parts.append(f'<div class="ask">{_MARKDOWN.render(card.ask)}</div>')
         boxes = "".join(f"<li>{_MARKDOWN.renderInline(c.text)}</li>" for c in card.choices)

@@ -5,7 +5,7 @@ Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword,
 from 1. A row of the cross-attention is named by what it writes, one of the others by what it reads.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -56,12 +56,12 @@ class Sentence:
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
         """Return the weights of a head, `[query, key]`."""
-        require_heads(self.translator.model, [head])
+        _require(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
     def values(self, head: Head) -> arithmetic.SublayerValues:
         """Compute the values of the sub-layer of a head."""
-        require_heads(self.translator.model, [head])
+        _require(self.translator, [head])
         return arithmetic.sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
@@ -71,6 +71,17 @@ class Sentence:
     def column(self, kind: Kind, wanted: int | str) -> int:
         """Return the number of a column, from 0."""
         return _place(self.trace.labels(kind).keys, wanted)
+
+
+def _require(translator: Translator, heads: Sequence[Head]) -> None:
+    """Make sure that the model has these heads, which a lesson names as on the screen."""
+    for head in heads:
+        stack = translator.model.config.stack(head.kind)
+        if not (head.layer < stack.N and head.head < stack.h):
+            raise InputError(
+                f"There is no {head.title}: {stack.N} layers have {stack.h} heads each."
+            )
+    require_heads(translator.model, heads)
 
 
 def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
@@ -176,7 +187,7 @@ def _weights(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
 
 def _norms(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     head: Head = arguments["head"]
-    require_heads(sentence.translator.model, [head])
+    _require(sentence.translator, [head])
     row = sentence.row(head.kind, arguments["row"])
     norms = lens("norm", sentence.translator, sentence.trace, head.kind)[head.layer, head.head, row]
     return norms, sentence.trace.labels(head.kind).keys
@@ -237,14 +248,14 @@ def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
 
 def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
     heads = arguments["heads"]
-    require_heads(sentence.translator.model, [removal.place for removal in heads])
+    _require(sentence.translator, [removal.place for removal in heads])
     with removed(sentence.translator, heads):
         return sentence.log_p_of()
 
 
 def _changed(sentence: Sentence, arguments: Arguments) -> str:
     translator, trace = sentence.translator, sentence.trace
-    require_heads(translator.model, [removal.place for removal in arguments["heads"]])
+    _require(translator, [removal.place for removal in arguments["heads"]])
     with removed(translator, arguments["heads"]):
         return YES if translator.translate(trace.source).text != trace.target else NO
 

@@ -1,8 +1,9 @@
 """Texts around the cards of a lesson, in each language of lessons."""
 
+from collections.abc import Mapping
 from typing import get_args
 
-from viz.lessons.lesson import Language
+from viz.lessons.lesson import Card, Language
 
 _TEXTS = {
     "card": ("Card {number} of {count}", "Karte {number} von {count}"),
@@ -57,6 +58,7 @@ _TEXTS = {
         "Open the view, look at what is highlighted, and try again.",
         "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
     ),
+    "look": ("Look again, and try again.", "Schau noch einmal hin und versuch es noch einmal."),
     "shown": ("It is {answer}.", "Es ist {answer}."),
     "wait": ("The answer comes with the translation.", "Die Antwort kommt mit der Übersetzung."),
     "first": ("This card is about “{sentence}”", "Diese Karte gilt dem Satz „{sentence}“"),
@@ -91,3 +93,8 @@ TEXTS: dict[Language, dict[str, str]] = {
     language: {name: texts[number] for name, texts in _TEXTS.items()}
     for number, language in enumerate(get_args(Language))
 }
+
+
+def hint(card: Card, texts: Mapping[str, str]) -> str:
+    """Return what follows a wrong answer: the hint of a card, or what holds for each card."""
+    return card.hint or texts["hint" if card.view and card.light else "look"]

@@ -33,6 +33,17 @@ def write_tries(tries: Tries, most: int) -> str:
     return text[:most]
 
 
+def latest(kept: Tries, tries: Tries) -> Tries:
+    """Join tries with kept ones: of a card, the kept ones where they go on from the others."""
+    joined = {**kept, **tries}
+    for task in kept.keys() & tries.keys():
+        given, before = [*kept[task]], [*tries[task]]
+        begun = before[:-1] if before[-1] == AGAIN else before
+        if len(given) >= len(before) and given[: len(begun)] == begun:
+            joined[task] = given
+    return joined
+
+
 def with_try(tries: Tries, task: str, given: str) -> Tries:
     """Return tries with one more answer to a card; a last try `AGAIN` gives way to it."""
     before = list(tries.get(task, ()))

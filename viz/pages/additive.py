@@ -40,27 +40,31 @@ def functions(bar: BarTranslation) -> None:
     """Draw the weights of one head by three functions, then time and memory of both."""
     place, values = _pick_head(bar)
     with controls():
-        seed = fields.whole_number("Seed", "additive_seed", 0, 9_999, 0, width=150)
+        seed = fields.menu("Seed", range(10), "additive_seed", width=104)
     q, k = part("q", values.q, place.head), part("k", values.k, place.head)
     d_k = q.shape[-1]
-    maps = {"dot-product,<br>this head": values.weights[place.head].astype(np.float64)}
+    weights = {"dot-product,<br>this head": values.weights[place.head].astype(np.float64)}
     for name, scores in (
         ("dot_product", additive.dot_product_scores),
         ("additive", additive.additive_scores),
     ):
         title = f"{name.replace('_', '-')},<br>random"
-        maps[title] = compute(name, additive.random_weights, scores, q, k, values.seen, seed)
-    left, right = st.columns(2)
+        weights[title] = compute(name, additive.random_weights, scores, q, k, values.seen, seed)
+    # each formula over its maps, of which the first has two
+    left, right = st.columns([2, 1])
     left.latex(r"e_{ij} = q_i \cdot k_j \, / \sqrt{d_k}")
     right.latex(r"e_{ij} = v^\top \tanh(W_q\,q_i + W_k\,k_j)")
+    maps = {
+        f"{title}<br>largest {format_number(float(rows.max(-1).mean()))}": rows
+        for title, rows in weights.items()
+    }
     with st.container(key=PICTURE):
         charts.plotly_chart(
             weight_maps(maps, *by_pieces(bar.trace, place.kind).labels),
             key="additive-maps",
             alt="The weights of one head by three functions: queries down, keys across.",
         )
-    largest = (format_number(float(weights.max(-1).mean())) for weights in maps.values())
-    st.text(f"Largest weight of a row, on average: {', '.join(largest)}.")
+    st.text("Above each map: the largest weight of a row, on average over the rows.")
     if (measurement := measurements.measured("additive", "d_k")) is not None:
         for column, field in zip(st.columns(2), measurements.FIELDS, strict=True):
             with column:

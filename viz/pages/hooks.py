@@ -13,11 +13,11 @@ from transformer.kinds import kind_of
 from transformer.paper import hook_points
 from transformer.paper.flow import flow
 from viz.app.chrome import explanations, fields, head_picker, mounts
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, cached, compute, controls, view
 from viz.draw import attention_map, labels
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
-from viz.draw.caption import head_caption
+from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted
 
 BOX, POINT = "hooks_box", "hook"  # names in the URL
@@ -61,6 +61,7 @@ class Scene(NamedTuple):
     trace: AttentionTrace
     layers: dict[str, int]  # of each stack, from 0
     points: dict[str, list[str]]  # hook points of each box
+    origin: Origin
 
 
 @view(needs="trace")
@@ -74,9 +75,10 @@ def hook_points_of_a_layer(bar: BarTranslation) -> None:
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, deepest, widest, (0, 0))
         first = BOXES.index("encoder.self_attention")
         box = headings[fields.menu("Box", list(headings), BOX, width=330, index=first)]
+        st.text("At a hook point, your function gets a tensor, and may return another.")
     layers = {name: min(layer, stack.N - 1) for name, stack in stacks.items()}
     head = min(head, stacks[box.partition(".")[0]].h - 1)
-    scene = Scene(model, trace, layers, hook_points.layer_points(model, layers))
+    scene = Scene(model, trace, layers, hook_points.layer_points(model, layers), bar.origin)
     picture, details = st.columns([3, 2], gap="large")
     with picture:
         _draw(scene, box)
@@ -87,11 +89,10 @@ def hook_points_of_a_layer(bar: BarTranslation) -> None:
         else:
             _open(scene, box, names, head)
     explanations.explain(
-        "Each box lists its hook points: named places at which you can read or replace what the "
-        "model computes. They are always in the model, and every trace in this app is read at "
-        "`hook_pattern`. Your hooks are private to you, even if others use the same model. Click a "
-        "box to see its values; they change with the sentence. `translator` and `pair` are defined "
-        "in the Python below."
+        "Each box lists its hook points. They are always in the model, and every trace in this app "
+        "is read at `hook_pattern`. Your hooks are private to you, even if others use the same "
+        "model. Click a box to see its values; they change with the sentence. `translator` and "
+        "`pair` are defined in the Python below."
         + explanations.sources("§3.1, Figure 1", Hooked.hooks, Hooked.run_with_cache)
     )
 
@@ -111,7 +112,7 @@ def heading(box: str) -> str:
 
 
 def _draw(scene: Scene, opened: str) -> None:
-    model, trace, layers, points = scene
+    model, trace, layers, points, origin = scene
     tensors = cached(flow, model, trace)
     drawn = []
     for box in BOXES:
@@ -129,7 +130,7 @@ def _draw(scene: Scene, opened: str) -> None:
         layer=layers,
         selected=opened,
         opens="hooks-opened",
-        caption=origin_of(trace).caption("hook points of one layer."),
+        caption=origin.caption("hook points of one layer."),
     )
 
     def open_box(box: str) -> None:
@@ -178,7 +179,7 @@ def _values(scene: Scene, point: str, shown: np.ndarray, head: int) -> None:
     """Draw the values of a sentence at a hook point, those of one head if it has heads."""
     trace, kind, named = scene.trace, kind_of(point), hook_points.axes(point)
     layer = scene.layers[point.partition(".")[0]]
-    caption = origin_of(trace).caption(f"{point}, layer {layer + 1}.")
+    caption = scene.origin.caption(f"{point}, layer {layer + 1}.")
     if kind is None or named[1] != "head":
         encoder = point.startswith("encoder")
         rows = trace.source_tokens if encoder else trace.decoder_tokens
@@ -190,7 +191,7 @@ def _values(scene: Scene, point: str, shown: np.ndarray, head: int) -> None:
             shown,
             axes,
             title=labels.head_title(kind, layer, head),
-            caption=origin_of(trace).caption(head_caption(kind, layer, head)),
+            caption=scene.origin.caption(head_caption(kind, layer, head)),
         )
         mounts.mount_map("hooks-map", axes.labels, encode)
         return

@@ -21,7 +21,7 @@ from transformer.text.languages import Languages
 from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
 from viz.app.sentence import further_sentences
-from viz.app.sentence.sentence_bar import BarTranslation, batch_caption
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
@@ -97,6 +97,7 @@ def who_sees_whom(bar: BarTranslation) -> None:
         in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
         use = "as the model uses it" if in_use else "not used by the model"
         st.subheader(f"{title}, {use}", anchor=False)
+        shown = [bar.origin_of(trace).pair for trace in traces]
         grids = [MaskGrid(*parts) for parts in zip(titles, reasons, labels, names, strict=True)]
         data = encode_masks(
             grids,
@@ -104,7 +105,7 @@ def who_sees_whom(bar: BarTranslation) -> None:
             title=title,
             as_numbers=style == NUMBERS,
             chosen=(sentence, query),
-            caption=batch_caption(traces, f"{title}, {use}."),
+            caption=[*shown, f"{title}, {use}.", f"{bar.origin.made_by}."],
         )
         mounts.mount_choice("mask-grids", data, lambda sent: row_of(sent, grids), choose)
     with description:
@@ -236,10 +237,13 @@ _MEANING: dict[Kind, str] = {
 
 def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     with st.container(horizontal=True, gap="medium"):
-        for label, losses in (("Loss with the mask", masked), ("Loss without it", unmasked)):
+        for label, losses in (
+            ("Loss with the mask, whole batch", masked),
+            ("without it", unmasked),
+        ):
             st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(
-            f"Attention to {HIDDEN[kind]}, whole batch",
+            f"Attention to {HIDDEN[kind]}",
             f"{unmasked.to_hidden.mean():.1%}",
             help="Averaged over all heads, without the mask. With the mask it is "
             f"{masked.to_hidden.max():.4f} in every head.",

@@ -10,7 +10,7 @@ from transformer.analysis.heads.removal_text import parse_removals
 from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.lesson import Lesson
-from viz.lessons.texts import TEXTS
+from viz.lessons.texts import TEXTS, hint
 from viz.report import saved_page
 from viz.sentence_parts import removal_text
 from viz.site.live_page import Direction, field_html, live_data, store_sentence
@@ -96,7 +96,7 @@ def _card(number: int, key: list[grading.KeyEntry], texts: dict[str, str]) -> st
     return f"""<article class="card"{" hidden" * bool(number)}>
 <div class="task"><h2 tabindex="-1">{number + 1}. {escape(card.title)}</h2>
 {_MARKDOWN.render(card.text)}{form if card.ask else ""}<p class="verdict" role="status"></p>
-<div class="hint" hidden>{_MARKDOWN.render(card.hint or texts["hint"])}</div>
+<div class="hint" hidden>{_MARKDOWN.render(hint(card, texts))}</div>
 <div class="reveal" hidden>{reveal}</div>
 <p class="ways">{back} {texts["card"].format(number=number + 1, count=len(key))} {on}</p>
 <p class="score" role="status"></p></div>

@@ -208,6 +208,9 @@ def test_presenting_is_larger_and_arrow_keys_go_through_the_cards(visit, lessons
     canvas = page.locator(".st-key-heads-map canvas").first
     canvas.wait_for()
     assert canvas.evaluate("canvas => canvas.currentCSSZoom") > 1.5
+    # it has the width beside the card, and the small maps are below it
+    of_block = "e => e.offsetWidth / e.closest('.stHorizontalBlock').offsetWidth"
+    assert page.locator(".st-key-heads-map").evaluate(of_block) > 0.9
     box = canvas.bounding_box()
     near = box["y"] + box["height"] * 0.8
     page.mouse.move(box["x"] + box["width"] / 2, near)
@@ -241,6 +244,14 @@ CARD = """<div class=st-key-lesson>
   <div class=st-key-lesson-verdict-0>Not quite</div>
   <div class=st-key-lesson-again-0><button>Try again</button></div>
 </div>"""
+OPENED = """<div style="height: 60px; overflow: auto">
+  <p style="height: 100px">Goal</p>
+  <div class=st-key-lesson-card-0 style="height: 100px">One</div>
+</div>
+<div class=st-key-lesson-act>
+  <div class=st-key-lesson-typed-0><label data-testid=stWidgetLabel>Your answer</label></div>
+  <div class=st-key-lesson-reader><label data-testid=stWidgetLabel>Your name</label></div>
+</div>"""
 FIELD = "<div class=st-key-lesson-typed-0><input></div>"
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
@@ -262,4 +273,26 @@ def test_the_focus_waits_for_a_field_that_is_drawn_late(browser) -> None:
     field = f"('.st-key-lesson').insertAdjacentHTML('beforeend', '{FIELD}')"
     assert focused_after(field) == "INPUT"
     assert focused_after("('input').outerHTML = '<input>'") == "INPUT"
+    page.close()
+
+
+def test_a_lesson_opens_at_its_top_and_asks_for_a_name_in_sight(browser) -> None:
+    page, chrome = browser.new_page(), installed.FILES / "viz" / "app" / "chrome"
+    page.add_script_tag(path=chrome / "js" / "card_focus.js")
+    page.add_style_tag(path=chrome / "style" / "lesson.css")
+    page.evaluate(
+        "document.body.innerHTML = `<p class=st-key-lessons><button>Lessons</button></p>"
+        "<div class=st-key-lesson></div>`"
+    )
+    page.get_by_role("button").focus()  # in the menu
+    page.evaluate(f"document.querySelector('.st-key-lesson').innerHTML = `{OPENED}`")
+    page.evaluate(FRAMES)
+    card = page.locator(".st-key-lesson-card-0")
+    assert card.evaluate("e => [e === document.activeElement, e.parentElement.scrollTop]") == [
+        True, 0,
+    ]  # fmt: skip
+    hidden = page.locator("label").evaluate_all(
+        "all => all.map((e) => getComputedStyle(e).clipPath)"
+    )
+    assert hidden == ["inset(50%)", "none"]
     page.close()

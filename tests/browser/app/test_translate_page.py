@@ -45,7 +45,7 @@ def editor(page):
     return page.locator(".st-key-translate-editor .hl-editor-field")
 
 
-def test_a_translation_is_forced_undone_and_edited_in_place(opened, translator):
+def test_a_translation_is_forced_taken_back_and_edited_in_place(opened, translator):
     page = opened
     own = translator.translate(app_page.SENTENCE)
     app_page.expect_german(page, own.text)
@@ -57,12 +57,10 @@ def test_a_translation_is_forced_undone_and_edited_in_place(opened, translator):
     assert steered.text != own.text
     app_page.expect_german(page, steered.text)
     app_page.expect_player(page, translator.trace_of(steered))
-    app_page.expect(page.get_by_role("button", name="Undo")).to_be_enabled()
-    page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
+    page.go_back()
     app_page.expect_german(page, own.text)
     assert "prefix" not in app_page.url(page)
-    app_page.expect(page.get_by_role("button", name="Redo")).to_be_enabled()
-    page.keyboard.press("Control+Shift+z")
+    page.go_forward()
     app_page.expect_german(page, steered.text)
 
     field = editor(page)

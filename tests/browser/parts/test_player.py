@@ -42,9 +42,23 @@ setInterval(() => {
 """
 
 
+SPEED = 3
+# the clock of a picture that plays runs `SPEED` times as fast; `window.pace` sets another speed
+FASTER = f"""
+{{
+    const [now, frame] = [performance.now.bind(performance), requestAnimationFrame];
+    let [speed, since, then] = [{SPEED}, now(), now()];
+    performance.now = () => then + speed * (now() - since);
+    window.requestAnimationFrame = (draw) => frame(() => draw(performance.now()));
+    window.pace = (wanted) => {{ [then, since, speed] = [performance.now(), now(), wanted]; }};
+}}
+"""
+
+
 @pytest.fixture(scope="module")
 def page(browser) -> Iterator:
     page = browser.new_page()
+    page.add_init_script(FASTER)
     page.emulate_media(reduced_motion="no-preference")
     page.set_default_timeout(PATIENCE)
     page.errors = []
@@ -111,7 +125,7 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
 ) -> None:
     open_at(page, bundled_address, step="3", watched="cross-4-3")
     assert "“Hunde”, cross-attention L4 H3 looks at “dogs”" in says(page)
-    page.wait_for_timeout(2 * STEP_MS)
+    page.wait_for_timeout(2 * STEP_MS / SPEED)
     assert "Hunde" in says(page)  # a link is not played
     page.get_by_role("button", name="One step on").focus()
     for key, word in (("ArrowRight", "rennen"), ("ArrowLeft", "Hunde"), ("Home", "Zwei")):
@@ -134,7 +148,7 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     page.emulate_media(reduced_motion="reduce")
     open_at(page, bundled_address)  # it stands finished
     expect(page.locator(".hl-player-count")).to_have_text("all")
-    page.wait_for_timeout(2 * STEP_MS)
+    page.wait_for_timeout(2 * STEP_MS / SPEED)
     assert "All words" in says(page)
     no_traceback(page)
 
@@ -155,7 +169,9 @@ def test_typing_at_any_pace_ends_with_the_whole_sentence(
     page.emulate_media(reduced_motion="no-preference")
     open_at(page, bundled_address, step="3", numbers="cross-4-3-3-3")
     text = "The cat sleeps."
+    page.evaluate("pace(1)")  # letters come while it plays
     type_sentence(page, text)
+    page.evaluate(f"pace({SPEED})")
     wanted = display_tokens(bundled.trace(text).target_tokens)
     seen = page.locator(".hl-player .hl-unseen td:nth-child(2)")
     until(page, lambda: seen.all_text_contents() == wanted, True)

@@ -16,18 +16,6 @@ FRENCH_DUTCH = text_folders.LanguageCodes("fr", "nl")
 PAIRS = ParallelText(
     ["Un chien.", "Deux chats & un.", ""], ["Een hond.", "Twee katten en een.", ""]
 )
-TMX = """<?xml version="1.0"?>
-<!DOCTYPE tmx SYSTEM "tmx14.dtd">
-<tmx version="1.4"><header srclang="en"/><body>
-<tu><prop>a</prop><tuv xml:lang="en"><seg>One dog.</seg></tuv>
- <tuv xml:lang="NL-BE"><note>b</note><seg>Een
-   hond.</seg></tuv><tuv
- xml:lang="fr-FR"><seg>Un <bpt i="1">&lt;b></bpt>chien<ept i="1"/>.</seg></tuv>
- <tuv xml:lang="fr"><seg>Le chien.</seg></tuv></tu>
-<tu><tuv lang="fra"><seg>Deux <hi>chats</hi> &amp; un.</seg></tuv>
- <tuv lang="nl"><seg>Twee katten en een.</seg></tuv></tu>
-<tu><tuv xml:lang="en"><seg>Three.</seg></tuv><tuv xml:lang="de"><seg>Drei.</seg></tuv></tu>
-</body></tmx>"""
 TSV = "Un chien.\tEen hond.\nDeux chats & un.\tTwee katten en een.\n\n"
 NAMED = (
     "id\tnl\tfr\tscore\n1\tEen hond.\tUn chien.\t.9\n2\tTwee katten en een.\tDeux chats & un.\t\n\n"
@@ -49,8 +37,6 @@ NAMED = (
             b'fr;nl;n\nUn chien.;"Een\nhond.";"1"\nDeux chats & un.;Twee katten en een.;2\n\n',
         ),
         ("train.csv.xz", lzma.compress(TSV.replace("\t", ",").encode())),
-        ("train.tmx", TMX.replace('version="1.0"', "version='1.0'").encode("utf-16")),
-        ("train.tmx.gz", gzip.compress(TMX.encode(), mtime=0)),
     ],
 )
 @pytest.mark.parametrize("block", [1, 10_000])
@@ -84,16 +70,6 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
         ("train.tsv", "a\tb\nc\td\te\n", "line 2 has 3 column.s. and not 2"),
         ("train.tsv", "0.9\tUn chien.\tEen hond.\n", "line 1 has 3 column.s. and not 2"),
         ("train.tsv", "", "train.tsv is empty"),
-        ("train.tmx", TMX.replace("fr", "es").replace("fra", "es"), "no unit in both fr and nl"),
-        ("train.tmx", TMX[:-20], r"line 11 is not XML"),
-        ("train.tmx", "", "is not XML"),
-        (
-            "train.tmx",
-            '<!DOCTYPE tmx [<!ENTITY a "b"><!ENTITY c "&a;&a;&a;&a;">]>' + TMX[63:],
-            "line 1 has the entity a",
-        ),
-        ("train.tmx", TMX.replace("&amp;", "&eacute;"), "line 9 has the entity eacute"),
-        ("train.tmx", '<!DOCTYPE t [<!ENTITY a SYSTEM "/etc/passwd">]><t>&a;</t>', "the entity a"),
     ],
 )
 def test_a_file_that_is_not_what_its_ending_says_is_refused(
@@ -105,9 +81,9 @@ def test_a_file_that_is_not_what_its_ending_says_is_refused(
 
 
 def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
-    for name in ("train.tsv", "train.tmx.gz"):
+    for name in ("train.tsv", "train.csv.gz"):
         (tmp_path / name).write_text("a\tb\n")
-    with pytest.raises(CorpusError, match=r"train\.tsv and .*train\.tmx\.gz are both there"):
+    with pytest.raises(CorpusError, match=r"train\.tsv and .*train\.csv\.gz are both there"):
         text_folders.DataFolder(tmp_path).read()
     conftest.write_pairs(tmp_path / "train", conftest.sentence_pairs(5))
     assert len(text_folders.DataFolder(tmp_path).read()) == 5
@@ -117,16 +93,13 @@ def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
     ("codes", "names"),
     [
         (text_folders.LanguageCodes("pt_BR", "pt-PT"), ["um", "dois"]),
-        (text_folders.LanguageCodes("por", "zh"), ["um", "san"]),
         (text_folders.LanguageCodes("pt-PT", "zh"), ["dois", "san"]),
     ],
 )
 def test_a_region_that_is_asked_for_is_no_other(
     tmp_path: Path, codes: text_folders.LanguageCodes, names: list[str]
 ) -> None:
-    variants = {"pt-BR": "um", "pt-PT": "dois", "zh-Hans": "san", "pt-AO": "tres"}
-    units = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in variants.items())
-    (tmp_path / "train.tmx").write_text(f"<tmx><tu>{units}</tu></tmx>")
+    (tmp_path / "train.tsv").write_text("pt-BR\tpt-PT\tzh-Hans\tpt-AO\num\tdois\tsan\ttres\n")
     text = text_folders.DataFolder(tmp_path, codes=codes).read()
     assert [*text.source, *text.target] == names
 
@@ -221,18 +194,6 @@ def test_line_feeds_in_cells_are_read_once(tmp_path: Path) -> None:
     assert time.process_time() - began < 5  # it took minutes
 
 
-@pytest.mark.parametrize(
-    ("segment", "text"),
-    [("one<ph/>two", "one two"), ("one <ph>&lt;br/&gt;</ph><x/>two", "one two"),
-     ("now<ph/>.", "now."), ("<ph/>un<bpt/>able<ept/>", "unable"), ("我<ph/>爱", "我爱"),
-     ("हिन्दी<ph/>भाषा", "हिन्दी भाषा")],
-)  # fmt: skip
-def test_a_placeholder_stands_between_words(tmp_path: Path, segment: str, text: str) -> None:
-    units = f'<tuv lang="en"><seg>{segment}</seg></tuv><tuv lang="de"><seg>a</seg></tuv>'
-    (tmp_path / "m.TMX").write_text(f"<tmx><tu>{units}</tu></tmx>", "utf-8")
-    assert text_folders.DataFolder(tmp_path / "m.TMX").read().source == [text]
-
-
 def test_what_iwslt_says_of_a_talk_is_no_pair(tmp_path: Path) -> None:
     lines = ["<url>http://x</url>", "<title>A talk</title>", "<b>No</b> tag.", "<title>", "Two."]
     for code in text_folders.LanguageCodes():
@@ -242,7 +203,7 @@ def test_what_iwslt_says_of_a_talk_is_no_pair(tmp_path: Path) -> None:
     assert corpus.read_pairs(files.chunks()) == ParallelText(expected, expected)
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.xml.gz", "deu.txt"])
+@pytest.mark.parametrize("name", ["a.zip", "a.xml.gz", "deu.txt", "a.tmx"])
 def test_a_file_of_another_kind_is_refused_by_its_kind(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"x")
     kind = name.removesuffix(".gz").rpartition(".")[2].upper()

@@ -8,9 +8,8 @@ import pytest
 
 from tests.fingerprint import fingerprint
 from training.evaluation import measurement
-from transformer import CheckpointError
+from transformer import CheckpointError, export
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import marian
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_file_of_a_person_is_not_replaced(checkpoint_folder, tmp_path, is_marian):
     folder = tmp_path / "copy"
     if is_marian:
-        marian.write(checkpoint.load(checkpoint_folder), folder)
+        export.write(checkpoint.load(checkpoint_folder), folder)
         (folder / "EXPORT.json").unlink()
     else:
         shutil.copytree(checkpoint_folder, folder)

@@ -1,5 +1,6 @@
 """States that a run may go on from, and what it goes on with."""
 
+import json
 from pathlib import Path
 from unittest import mock
 
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 from training import config, devices, update
-from training.run.state import STATE, Progress, RunIdentity, Saver, read_state
+from training.run.state import STATE, STATE_JSON, Progress, RunIdentity, Saver, read_state
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -36,11 +37,20 @@ def _load(folder: Path, *, rank: int = 0, processes: int = 1) -> float:
     return float(saver.updater.summed_loss)
 
 
-def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path) -> None:
+def test_the_losses_of_all_processes_add_up_to_the_one_that_was_saved(tmp_path: Path) -> None:
     saver = _saver(tmp_path, devices.ProcessInfo(torch.device("cpu")))
-    saver._state(PROGRESS, [0.1, 0.2, 0.3])()
-    third = [float(torch.tensor(loss)) for loss in (0.1, 0.2, 0.3)]
-    assert [_load(tmp_path, rank=rank, processes=3) for rank in range(3)] == third
-    assert _load(tmp_path) == pytest.approx(0.6)
-    losses = [_load(tmp_path, rank=rank, processes=2) for rank in range(2)]
-    assert losses == [pytest.approx(0.6), 0]
+    saver.updater.summed_loss.fill_(0.6)
+    saver.save_state(PROGRESS)
+    for processes in (1, 2, 3):
+        losses = [_load(tmp_path, rank=rank, processes=processes) for rank in range(processes)]
+        assert losses == [pytest.approx(0.6), *[0.0] * (processes - 1)]
+
+
+def test_a_field_that_recipes_had_before_changes_nothing(tmp_path: Path) -> None:
+    _saver(tmp_path, devices.ProcessInfo(torch.device("cpu"))).save_state(PROGRESS)
+    path = tmp_path / STATE / STATE_JSON
+    saved = json.loads(path.read_text("utf-8"))
+    saved["config"]["training"]["patience"] = 0
+    saved["place"]["without_gain"] = 3
+    path.write_text(json.dumps(saved), "utf-8")
+    assert _load(tmp_path) == 0

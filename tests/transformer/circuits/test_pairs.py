@@ -15,7 +15,6 @@ from tests.transformer.circuits.planted_circuits import (
     PLACES,
     SHARP,
     TOKEN,
-    TRANSLATES,
     planted_model,
     set_head,
 )
@@ -180,44 +179,6 @@ def test_every_stack_has_its_layers_and_a_pair_without_a_position_counts_for_non
     assert np.isnan(patched.lost).tolist() == np.isnan(patched.control).tolist()
     ends = patched.lost[:, patched.sites.index(Site("decoder", 2, "last"))]
     np.testing.assert_allclose(ends, patched.whole)
-    # one of them by hand
-    name, (first, second) = "encoder.layers.0.feed_forward_norm.hook_normalised", pairs[1].sources
-
-    def at_0(value: torch.Tensor, _name: str) -> torch.Tensor:
-        value = value.clone()
-        value[:, 0] = donor[:, 0]
-        return value
-
-    target = torch.tensor([[2]])
-    donor = model.run_with_cache(torch.tensor([second]), target)[1][name]
-    with torch.no_grad():
-        before = model(torch.tensor([first]), target)[0, -1]
-        with model.hooks({name: at_0}):
-            logits = model(torch.tensor([first]), target)[0, -1]
-    lost = float(before[8] - before[9] - logits[8] + logits[9])
-    column = patched.sites.index(Site("encoder", 0, "differing"))
-    assert patched.lost[1, column] == pytest.approx(lost)
-
-
-def test_the_planted_head_stands_first_in_the_table() -> None:
-    pairs = [
-        EncodedPair(
-            ([first, 12, 12], [second, 12, 12]), [2], (DICTIONARY[first], DICTIONARY[second])
-        )
-        for first, second in permutations((13, 14, 15, 16, 17), 2)
-    ]
-    done = []
-    patched = patch_pairs(planted_model(), pairs, lambda *steps: done.append(steps))
-    assert done[-1] == (20, 20)
-    carried = patched.lost[:, patched.sites.index(TRANSLATES)]
-    np.testing.assert_allclose(carried, patched.whole, rtol=0.05)
-    table = effects_table(patched)
-    row, *others = table.sort_values(LOST, ascending=False).to_dict("records")
-    assert (row["kind"], row["layer"], row["head"]) == ("cross", 2, 2)
-    assert row["p"] < 0.05
-    assert all(abs(other[LOST]) < 0.05 * row[LOST] for other in others)
-    assert row["low"] < row[LOST] < row["high"]
-    assert row["control"] < 0.7 * row[LOST]
 
 
 def test_pairs_are_lines_of_two_sentences_and_two_words() -> None:

@@ -121,13 +121,11 @@ def test_a_file_that_is_a_pipe_without_a_reader_any_more_is_no_error(capsys):
 
 OUTPUTS = {
     "report --out": ["A man.", "--checkpoint", "model"],
-    "report --lines": ["--lines", "text", "--checkpoint", "model"],
     "site --out": ["--stored", "text", "--checkpoint", "model"],
     "lessons handout": ["lesson"],
     "lessons collect": ["text"],
     "average --out": ["model", "model"],
     "export marian": ["--checkpoint", "model"],
-    "export ctranslate2": ["--checkpoint", "model"],
     "evaluate heads": ["--checkpoint", "model", "--src", "text", "--ref", "text"],
     "evaluate lines": ["--checkpoint", "model", "--src", "text"],
     "evaluate faithfulness": ["--checkpoint", "model", "--src", "text"],
@@ -138,7 +136,7 @@ COMPUTATIONS = (
     "transformer.Translator.translate", "transformer.Translator.trace",
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
     "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
-    "transformer.checkpoints.export.ctranslate2._specification", "viz.lessons.__main__.answer_key",
+    "transformer.export.marian_weights", "viz.lessons.__main__.answer_key",
     "viz.lessons.__main__.read_answers",
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ from transformer.corpus.measured import (
     heads_table,
 )
 from transformer.corpus.measuring import measure_lines, trace_of
-from transformer.corpus.search import LinePatterns, deciles, matching_rows
+from transformer.corpus.search import LineWords, deciles, matching_rows
 
 from .planted_model import COPIES, LOOKS_BACK, NOISE, planted_model
 
@@ -89,11 +89,11 @@ def test_deciles_and_search_go_by_the_planted_head(planted, lines) -> None:
     assert all(low[1] <= high[0] for low, high in itertools.pairwise(ends))
     assert len(groups) == 10
     assert abs(entropies[groups[4][0]] - np.median(entropies[groups[4]])) < 0.1
-    rows = matching_rows(planted, lines, LinePatterns("^The (dog|baker)", "table", "▁the"))
+    rows = matching_rows(planted, lines, LineWords("the DOG", "table", "▁the"))
     expected = [
         row
         for row, pair in enumerate(lines.pairs)
-        if pair.source.startswith(("The dog", "The baker")) and "table" in pair.target
+        if "The dog" in pair.source and "table" in pair.target
     ]
     assert rows.tolist() == expected
     assert 0 < len(expected) < len(lines)
@@ -185,20 +185,6 @@ def test_the_alignment_error_is_that_of_single_heads(translator, pairs) -> None:
             assert values[row] == pytest.approx(1 - right / (len(linked) + len(sure)))
 
 
-def test_two_models_differ_by_what_was_added(own_lines) -> None:
-    higher = {name: values.copy() for name, values in own_lines.head_values.items()}
-    higher["entropy"][:, 5] += np.arange(len(own_lines))
-    table = comparison.compared_heads(own_lines, replace(own_lines, head_values=higher), "entropy")
-    first = table.iloc[0]
-    assert first[["layer", "head"]].tolist() == [own_lines.heads[5].layer + 1, 2]
-    counts = own_lines.rows[own_lines.heads[5].kind]
-    assert first["difference"] == pytest.approx(
-        np.average(np.arange(len(own_lines)), weights=counts), rel=1e-5
-    )
-    assert first["low"] < first["difference"] == first["second"] - first["first"] < first["high"]
-    assert (table["difference"][1:] == 0).all()
-
-
 def test_the_permutation_test_is_exact_on_a_small_case() -> None:
     differences = np.array([0.9, -0.2, 0.4, 1.1, -0.1, 0.3, 0.8, 0.05, -0.6])
     signs = np.array(list(itertools.product((-1, 1), repeat=len(differences))))
@@ -269,8 +255,6 @@ def test_a_file_gives_back_what_was_measured(planted, translator, lines, own_lin
     assert (again.pairs, again.heads, again.left_out) == (lines.pairs, lines.heads, lines.left_out)
     for name in lines.head_values:
         np.testing.assert_array_equal(again.head_values[name], lines.head_values[name])
-    assert comparison.compared_heads(lines, again, COST)["difference"].abs().max() == 0
-    assert set(comparison.compared_sentences(lines, again)["alike"]) == {100.0}
     with pytest.raises(InputError, match="another model"):
         result_file.from_bytes(result_file.to_bytes(own_lines), planted)
     worse = result_file.to_bytes(lines).replace(
@@ -290,14 +274,6 @@ def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, tex
         lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0:0"]),
         lambda: removal.lines_without(planted, lines, []),
         lambda: removal.lines_without(planted, lines, [Head("cross", 5, 0)]),
-        lambda: matching_rows(planted, lines, LinePatterns("(")),
-        lambda: matching_rows(planted, lines, LinePatterns(r"(\w)\1")),
-        lambda: comparison.compared_heads(
-            lines, measure_lines(translator, texts[:2], costs=False), "entropy"
-        ),
-        lambda: comparison.compared_sentences(
-            lines, measure_lines(planted, ["A frog."], costs=False)
-        ),
     ):
         with pytest.raises(InputError) as error:
             call()

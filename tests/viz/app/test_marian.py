@@ -12,7 +12,7 @@ from tests.fuzz.views import addresses
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from transformer.analysis import axes
-from viz.app.links.navigation import VIEW, WHY
+from viz.app.links.navigation import VIEW
 from viz.app.models import menu
 from viz.draw.labels import quoted
 from viz.pages import additive, roles
@@ -99,7 +99,7 @@ def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(folder, visit) -> None
 
 
 def test_a_typed_piece_is_one_of_the_target_language(folder, visit) -> None:
-    app = visit("roles", **{VIEW: WHY, OTHER: "frère"})
+    app = visit("roles", **{VIEW: "Why this word", OTHER: "frère"})
     first, *_ = Translator.load(folder).target_tokenizer.pieces("frère")
     notice = f"The first subword of {quoted('frère')} counts: {quoted(shown_piece(first.text))}."
     assert notice in [text.value for text in app.text]

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
-from training import model_card, train
+from training import train
 from transformer import AttentionTrace, Translator
 from transformer.text.languages import Languages
 from viz.app.links import navigation
@@ -31,7 +31,7 @@ VIEWS: dict[str, list[dict[str, str]]] = {
     "translate": [{"edited": BY_HAND, "versus": "greedy search"}],
     "heads": [{"kind": "encoder", "view": "compare", "with": "another sentence"}],
     "inside": [{}],
-    "roles": [{navigation.VIEW: name} for name in (navigation.REMOVE_HEADS, navigation.WHY)],
+    "roles": [{navigation.VIEW: name} for name in (navigation.REMOVE_HEADS, "Why this word")],
     "corpus": [{}],
     "masks": [{masks.VIEW: masks.WITHOUT_MASK}],
     "positions": [{positions.VIEW: "Remove positions"}],
@@ -108,12 +108,10 @@ def test_no_view_of_a_page_says_english_or_german(page: str, marian: Path) -> No
             assert "Finnish" in sent
 
 
-def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys) -> None:
+def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, capsys) -> None:
     assert not menu.reads_same_language(Translator.load(), run / "averaged")
     for probe in (run / "probes").iterdir():
         assert AttentionTrace.load(probe).languages == Languages("French", "Dutch")
-    assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0
-    assert "French to Dutch" in (tmp_path / "card.md").read_text("utf-8")
     arguments = ["--config", run.parents[1] / "recipe.toml", "--data", run.parents[1]]
     again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "5"]
     capsys.readouterr()

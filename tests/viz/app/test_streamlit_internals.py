@@ -74,6 +74,9 @@ def nested(levels: int) -> str:
         ("string_value", {"bool_value": True}, "first"),
         ("string_value", {"int_value": 7}, "first"),
         ("string_value", {"json_value": nested(900)}, "first"),
+        ("double_value", {"int_value": 20}, 20),  # as the field of a whole number sends it
+        ("double_value", {"double_value": 0.5}, 0.5),
+        ("double_value", {"string_value": "20"}, "first"),
         ("string_value", {}, None),  # as an emptied field sends it
         (
             "json_trigger_value",

@@ -1,8 +1,12 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from tests.viz.draw.message import decode
+from viz.draw import wire
 from viz.draw.wire import encode, is_index
 
 
@@ -39,3 +43,15 @@ def test_an_index_is_a_whole_number_below_the_count(value: object) -> None:
     assert not is_index(value, 2)
     assert is_index(0, 2)
     assert is_index(1, 2)
+
+
+def test_every_picture_that_is_encoded_has_a_component_of_its_name() -> None:
+    sources = [path.read_text("utf-8") for path in Path(wire.__file__).parent.glob("*.py")]
+    encoded = {
+        name
+        for source in sources
+        for name in re.findall(r'(?:encode_picture\(|"component": )"(\w+)"', source)
+    }
+    table = (Path(wire.__file__).parents[1] / "browser/components.ts").read_text("utf-8")
+    # the explorer is a page of its own; a trace and a value draw nothing
+    assert encoded - {"explorer", "trace", "value"} == {*re.findall(r" as (\w+) ", table)}

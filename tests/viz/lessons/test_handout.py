@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -36,6 +37,10 @@ def test_with_a_host_it_has_whole_addresses_and_a_code_for_the_class(lesson, bun
     page = handout(lesson, list(answer_key(lesson, bundled)), "", host)
     assert f"{host}/heads?kind=cross-attention&amp;layer=4&amp;head=5&amp;lesson=heads.de" in page
     assert f"{host}/roles?text=A+dog+sleeps.&amp;roles_view=Remove+heads" in page
+    # each opens its view on the sentence that it is about
+    views = re.findall(rf"{re.escape(host)}(/\S+?)</p>", page)[1:]
+    texts = [parse_qs(urlsplit(unescape(view)).query)["text"] for view in views]
+    assert texts == [[lesson.sentence], [lesson.sentence], ["A dog sleeps."], [lesson.sentence]]
     link = class_link(lesson, host)
     size = segno.make(link, micro=False).symbol_size(scale=4)[0]
     assert f'<svg width="{size}" height="{size}"' in page

@@ -193,3 +193,10 @@ def test_what_there_is_not_is_said_in_one_sentence(planted, name, given) -> None
 @pytest.mark.parametrize(("rate", "text"), [(0.00069877, "0.000699"), (7e-7, "0.0000007")])
 def test_a_learning_rate_is_written_as_a_student_writes_it(rate, text):
     assert MEASURES["learning rate"].text(rate) == text
+
+
+def test_a_head_that_is_not_there_is_named_as_a_lesson_names_it(planted: Planted) -> None:
+    for named in ("L9 H1", "L1 H9"):
+        with pytest.raises(InputError, match=f"no {named} .*2 layers have 4 heads") as raised:
+            planted.measure("entropy", head=f"{named} cross")
+        assert "counted from 0" not in str(raised.value)

@@ -1,4 +1,4 @@
-from viz.lessons.tries import AGAIN, SHOWN, Tries, read_tries, with_try, write_tries
+from viz.lessons.tries import AGAIN, SHOWN, Tries, latest, read_tries, with_try, write_tries
 
 MOST = 200
 
@@ -30,3 +30,12 @@ def test_what_does_not_fit_an_address_is_the_oldest_and_never_that_an_answer_was
         assert read_tries(text)["a1"][-1] == f"try {number}"
         assert read_tries(text)["b2"][-2:] == [SHOWN, "2"]
     assert len(write_tries({"a1": ["x" * 300]}, MOST)) == MOST
+
+
+def test_kept_tries_stay_where_the_address_is_an_earlier_one() -> None:
+    kept = {"a1": ["8", SHOWN, "7"], "b2": ["1"], "c3": ["2"], "d4": ["5", "6"]}
+    earlier = {"a1": ["8"], "c3": ["2", AGAIN], "d4": ["5", AGAIN], "e5": ["9"]}
+    expected = {**kept, "c3": ["2", AGAIN], "e5": ["9"]}
+    assert latest(kept, earlier) == expected
+    assert latest(kept, {}) == kept
+    assert latest(kept, {"a1": ["3"]})["a1"] == ["3"]  # of another address

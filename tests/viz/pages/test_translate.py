@@ -1,28 +1,21 @@
 """The translate page: its pictures, what a click on them asks, and two decodings side by side."""
 
-import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app.view.programs import check
 from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
-from tests.viz.pages.corpus.conftest import press
-from tests.viz.pages.reading import SENTENCE, html, message, program
+from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import Translator, decoding
-from transformer.analysis import alignment, alignment_settings, attention_mass, source_share
+from transformer.analysis import alignment, alignment_settings, source_share
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.corpus import result_file
-from transformer.corpus.measuring import measure_lines, trace_of
 from transformer.text.languages import OURS
-from viz.app.cache import cached_results, memory
+from viz.app.cache import cached_results
 from viz.app.chrome import explanations, mounts
-from viz.app.links.navigation import OWN_LINES
 from viz.draw.changed_words import mark_changed_words
 from viz.draw.labels import browser_tokens
 from viz.pages.translate import ALMOST, ONE_MAP
@@ -94,39 +87,6 @@ def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, tran
     assert meta["shares"]["source"] == pytest.approx(shares.used, abs=1e-6)
     assert meta["shares"]["target"] == pytest.approx(shares.from_source, abs=1e-6)
     assert meta["shares"]["onSinks"] == pytest.approx(shares.on_sinks, abs=1e-6)
-
-
-def test_where_it_comes_from_has_the_distances_of_the_attention_mass(
-    serve, listed, translator, tmp_path, monkeypatch
-) -> None:
-    texts_of_lines = (SENTENCE, "My brother eats.", "Her horse waits.", "The baker sings.",
-                      "The old cat sleeps under the table.", "The teacher waits.")  # fmt: skip
-    lines = measure_lines(translator, texts_of_lines, costs=False, sources=False)
-    folder = shutil.copytree(translator.folder, tmp_path / "model")
-    monkeypatch.chdir(tmp_path)  # where the code finds the model
-    (tmp_path / "headlight-corpus.safetensors").write_bytes(result_file.to_bytes(lines))
-    app = serve("translate", checkpoint=folder, text=SENTENCE, where_from="true")
-    assert "attention-mass-start" not in [button.key for button in app.button]
-    own = SimpleNamespace(key="own", model=cached_results.identity(Translator.load(folder)))
-    memory.memo(("measured lines", own.key), lambda: lines)
-    app.session_state[OWN_LINES] = own
-    app.run()
-    assert "masses = " not in program(app)
-    press(app, "attention-mass")
-    (caption,) = (c.value for c in app.caption if c.value.startswith("Attention mass"))
-    caption = caption.replace("\\", "")
-    masses = [attention_mass.source_mass(trace_of(translator, pair)) for pair in lines.pairs]
-    even = [attention_mass.distance_to_even(mass) for mass in masses]
-    apart = attention_mass.distance_to_lines(masses[0], masses[1:])
-    others = [
-        attention_mass.distance_to_lines(mass, [m for k, m in enumerate(masses) if k != n])
-        for n, mass in enumerate(masses)
-    ]
-    for value, values in ((even[0], even), (apart, others)):
-        assert f"{100 * value:.0f}\u00a0% " in caption
-        below = sum(other < value for other in values) / len(values)
-        assert f"more than in {100 * below:.0f}\u00a0% of" in caption
-    check(*listed[-1])
 
 
 def test_where_nothing_was_written_there_is_nothing_to_link(serve, translator, monkeypatch) -> None:
@@ -249,9 +209,7 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(serve, trans
         send(app, key, click)
         assert in_url(app, "prefix") == " ".join(wanted)
         assert german(app) == translator.translate(SENTENCE, prefix=wanted).text
-        app.button(key="undo").click().run()
-        assert german(app) == own.text
-        assert in_url(app, "prefix") is None
+        app = serve("translate", text=SENTENCE, translate_view=ALMOST)
 
 
 def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> None:
@@ -271,10 +229,7 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> N
     app.text_input(key="forbid").set_value("z.B.").run()
     assert not app.exception
     assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
-    app.button(key="undo").click().run()
-    # the letters were one step
-    app.button(key="undo").click().run()
-    assert german(app) == translator.translate(SENTENCE).text
+    app = serve("translate", text=SENTENCE)
     # all of it is deleted: the field stays empty, and nothing else moves
     send(app, "translate-editor", {"text": "", "revision": 3})
     assert (drawn(app, "translate-editor")["text"], drawn(app, "translate-editor")["pieces"]) == (
@@ -321,8 +276,6 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     assert two_penalties is ("alpha" in settings)
     app.button(key="versus-take").click().run()
     assert german(app) == other.text
-    app.button(key="undo").click().run()
-    assert german(app) == own.text
 
 
 def test_what_a_reader_should_know_of_the_other_decoding_is_said_once(serve, unsure_model) -> None:

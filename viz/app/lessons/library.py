@@ -83,13 +83,16 @@ def _read(path: Path) -> Lesson | str:
 
 
 def draw_lessons() -> None:
-    """Draw the first steps, and a link to each lesson's first card, short ones first.
+    """Draw the first steps, and a link to each lesson's first card: a teacher's, then short ones.
 
     Those in the browser's language are in sight, the others behind its name.
     """
     available = offered()
     own = language()
-    lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
+    bundled = {path.stem for path in BUNDLED_LESSONS.glob("*.md")}
+    lessons = sorted(
+        available.lessons.values(), key=lambda lesson: (lesson.name in bundled, lesson.minutes)
+    )
     first_page, *_ = PAGE_TITLES
     first_steps.link(1, "First steps · 5 min")
     for spoken in sorted(get_args(Language), key=lambda spoken: spoken != own):
@@ -105,8 +108,7 @@ def draw_lessons() -> None:
 OWN_GUIDE = f"""
 **Your sentence.** Type it into the box at the top. All pages about a sentence follow.
 
-**Your lines.** Corpus measures every head on many sentences: follow the link below. Or run
-`headlight report --lines FILE -o report.html` on a file with one sentence per line.
+**Your lines.** Corpus measures every head on many sentences: follow the link below.
 
 **Your model.** Put the folder of a Headlight or MarianMT (Hugging Face) model into a folder of
 models. Start the app with `{MODELS_VARIABLE}=FOLDER headlight app`, then choose the model in the

@@ -29,7 +29,7 @@ from viz.lessons.classroom import MAX_MINUTES, class_link, qr_code
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
-from viz.lessons.texts import TEXTS
+from viz.lessons.texts import TEXTS, hint
 from viz.lessons.tries import AGAIN, SHOWN
 
 LIGHTS: Mapping[Light, tuple[str, ...]] = {
@@ -313,7 +313,7 @@ class _Panel(NamedTuple):
                 st.markdown(card.reveal.replace("{answer}", text))
             else:
                 st.markdown(f"**{texts['wrong']}**")
-                st.markdown(card.hint or texts["hint"])
+                st.markdown(hint(card, texts))
         if not right:
             with st.container(key="lesson-more", horizontal=True, gap="small"):
                 button(texts["again"], f"lesson-again-{number}", progress.give, self.task, AGAIN)
@@ -327,6 +327,9 @@ class _Panel(NamedTuple):
             st.button(label, key=f"lesson-{name}", disabled=True)
             return
         card = lesson.cards[number]
+        if card.view is None and name == "back":  # it was read beside the view before it
+            before = [c.view for c in lesson.cards[:number] if c.view]
+            card = replace(card, view=before[-1] if before else None)
         if card.view is None or card.predict:
             button(label, f"lesson-{name}", _open_card, number, lesson.sentence_of(card))
             return

@@ -11,7 +11,7 @@ from viz.app.models.menu import MODEL
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons import Card, Lesson, View
-from viz.lessons.tries import Tries, read_tries, with_try, write_tries
+from viz.lessons.tries import Tries, latest, read_tries, with_try, write_tries
 
 LESSON, CARD, ANSWERS = "lesson", "card", "answers"  # names in the URL
 _KEPT = "progress.kept"  # in the session: by lesson, what the URL has of it under `ANSWERS`
@@ -40,7 +40,8 @@ def current() -> Progress | None:
         return None
     number = query.get(CARD, "")
     card = int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 1
-    return Progress(name, max(card, 1) - 1, read_tries(query.get(ANSWERS, "")))
+    kept = read_tries(st.session_state.get(_KEPT, {}).get(name, ""))
+    return Progress(name, max(card, 1) - 1, latest(kept, read_tries(query.get(ANSWERS, ""))))
 
 
 def settle(lesson: Lesson) -> None:
@@ -48,8 +49,10 @@ def settle(lesson: Lesson) -> None:
     answers: dict[str, str] = st.session_state.setdefault(_KEPT, {})
     in_url = st.query_params.get(ANSWERS, "")
     own = not read_tries(in_url).keys().isdisjoint(lesson.tasks)
-    answers[lesson.name] = text = in_url if own else answers.get(lesson.name, "")
-    if text != in_url:
+    if own:  # after Back it has fewer: what was given stays given
+        tries = latest(read_tries(answers.get(lesson.name, "")), read_tries(in_url))
+        answers[lesson.name] = write_tries(tries, address.longest(ANSWERS))
+    elif (text := answers.get(lesson.name, "")) != in_url:
         address.choose(ANSWERS, text or None)
 
 

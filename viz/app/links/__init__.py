@@ -1,1 +1,1 @@
-"""The address of a view, links from page to page, undo."""
+"""The address of a view, links from page to page."""

@@ -9,7 +9,7 @@ widget of the last page had it, even if a link or Back has just put it there.
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from urllib.parse import parse_qs, unquote
 
@@ -21,14 +21,14 @@ from viz.app import streamlit_internals
 
 FREE_TEXTS = frozenset(
     {
-        *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
+        *("text", "more", "text2", "donor", "other", "edited", "versus_prefix"),
         *("removed", "pairs", "pe_dimensions"),
         *("match_source", "match_translation", "match_subwords"),
         *("model", "model2", "versus_model"),
         *("lesson", "answers"),
     }
 )
-"""Names whose values may be any text, “Infinity” included."""
+"""Names whose values may be any text, “Infinity” included, beside those of search options."""
 
 MAX_QUERY = 64_000  # largest length of a query; a longer one is not read
 
@@ -102,8 +102,8 @@ PAGE_CHANGED = "address.page_changed"
 what stands in it. A run can be ended before it has."""
 
 
-def prepare(page: str) -> None:
-    """Put what the widgets of a page read into the address; the first thing of a run."""
+def prepare(page: str, texts: Collection[str] = ()) -> None:
+    """Put into the address what the widgets of a page read; `texts` extend `FREE_TEXTS`."""
     # it changes as the widgets are read
     raw = st.session_state[_RAW] = streamlit_internals.query_string()
     left, linked, own = raw.rpartition(f"{LINKED}=")
@@ -130,7 +130,7 @@ def prepare(page: str) -> None:
         wanted = _query_of_new_page(before, page, _read(left) if linked else query)
         if linked:
             wanted |= query
-    wanted = clean(wanted)
+    wanted = clean(wanted, texts)
     st.session_state[_CARRIED] = {name: wanted[name] for name in CARRIED if name in wanted}
     stands = {name: st.query_params.get_all(name) for name in st.query_params}
     if linked or followed or wanted != stands:
@@ -255,14 +255,15 @@ def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
     )
 
 
-def clean(query: Mapping[str, list[str]]) -> streamlit_internals.Query:
+def clean(query: Mapping[str, list[str]], texts: Collection[str] = ()) -> streamlit_internals.Query:
     """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
 
     def is_usable(name: str, value: str) -> bool:
         if len(value) > longest(name) or name.startswith(RESERVED):
             return False
         try:
-            return name in FREE_TEXTS or abs(float(value)) <= LARGEST  # which NaN is not
+            # which NaN is not
+            return name in FREE_TEXTS or name in texts or abs(float(value)) <= LARGEST
         except ValueError:
             return True
 

@@ -11,16 +11,13 @@ from viz.draw.labels import PAGE_TITLES, SECTIONS
 
 VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
 
-ROLES, REMOVE_HEADS = "Roles", "Remove heads"
-WHY, LAYERS = "Why this word", "Layer by layer"
+ROLES, REMOVE_HEADS = "Roles", "Remove heads"  # those to which other pages lead
 
 CORPUS_VIEW = "corpus_view"
 """Name in the URL of the choice among the views of “Corpus”, which has “Remove heads” as well."""
 
-ALL_HEADS, ONE_HEAD, SEARCH, COMPARE = "Heads", "One head", "Search", "Compare"
-PAIRS, DICTIONARY = "Pairs", "Dictionary"
+ONE_HEAD = "One head"
 
-OWN_LINES = "corpus.own"  # in the session: the user's measured lines, with their key and model
 
 REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes
 

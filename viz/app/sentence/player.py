@@ -13,7 +13,7 @@ from transformer.translation.score import Scored
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount
 from viz.app.links import address
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.trace_message import SearchStep, about, encode_window, word_links
@@ -68,7 +68,7 @@ def show_player(
     key = carry_trace(trace, steps)
     data = encode_player(
         key,
-        about(trace.languages, origin_of(trace).made_by, settings),
+        about(trace.languages, bar.origin.made_by, settings),
         kind=opened.kind if opened else "cross",
         selected=heads if opened is None else {**heads, opened.kind: opened},
         links=word_links(every, mutual),

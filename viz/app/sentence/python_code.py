@@ -4,16 +4,12 @@ A block is text, built from the choices on the screen. User input stands in it a
 line, so that it ends no string and begins no line.
 """
 
-from typing import Any
-
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.config import EOS
-from transformer.decoding.settings import SearchSettings
 from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.chrome import explanations
-from viz.app.sentence.search_options import OPTIONS
 
 TITLE = "Python for these numbers"
 
@@ -22,13 +18,9 @@ def show_program(source: str) -> None:
     """Draw a closed expander with the code of all numbers of a view."""
     with st.expander(TITLE):
         st.code(source, language="python", wrap_lines=True)
-        _show_named_lines()
-
-
-def _show_named_lines() -> None:
-    if lines := explanations.named_lines():
-        listed = (f"`{line}` {name}" for name, line in lines.items())
-        st.caption(f"Where to read on: {' · '.join(listed)}")
+        if lines := explanations.named_lines():
+            listed = (f"`{line}` {name}" for name, line in lines.items())
+            st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def load_call(model: str) -> str:
@@ -49,10 +41,3 @@ def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | 
         if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
             return trace.target
     return [piece.text for piece in trace.target_pieces]
-
-
-def search_arguments(settings: SearchSettings) -> dict[str, Any]:
-    """Return the unusual arguments of a search."""
-    names = (option.setting for option in OPTIONS)
-    values = ((name, getattr(settings, name), getattr(SearchSettings(), name)) for name in names)
-    return {name: x for name, x, usual in values if x not in ((), usual)}

@@ -1,13 +1,15 @@
-"""Options of the search, each with its field, its name in links and its setting."""
+"""Options of the search, each with its field, its name in links and its setting; a request."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from transformer import decoding
 from transformer.decoding import BEAM_SIZE
+from transformer.decoding.settings import SearchSettings
+from transformer.text import tokenizer
 from viz.app.chrome.fields import text_field, text_input
 from viz.draw.labels import quoted
 
@@ -26,11 +28,11 @@ class SearchOption:
     """An option of the search."""
 
     name: str  # in links
-    field: str  # of `SearchRequest`
-    setting: str  # of `SearchSettings`
+    field: str  # of `SearchRequest` and of `SearchSettings`
     draw: Callable[[], Any]  # draws its field, and returns the value
     hidden: bool = False  # whether a style hides the field, which other parts of the page set
     as_setting: Callable[[Any], object] = lambda value: value
+    as_typed: Callable[[Any], object] = lambda setting: setting  # back again
     read: Callable[[str], object] = str  # reads a value in a link
     problem: Callable[[str], str] = lambda _: ""  # a sentence on a wrong value in a link
     # of a constraint in words of the target language: what is said where the search leaves it out
@@ -71,7 +73,6 @@ OPTIONS = (
     SearchOption(
         BEAM,
         "beam_size",
-        "beam_size",
         lambda: st.selectbox(
             "Beam size",
             BEAMS,
@@ -84,7 +85,6 @@ OPTIONS = (
         problem=_beam_problem,
     ),
     SearchOption(
-        "alpha",
         "alpha",
         "alpha",
         lambda: st.slider(
@@ -103,14 +103,13 @@ OPTIONS = (
     SearchOption(
         PREFIX,
         "prefix",
-        "prefix",
         lambda: text_input("Forced prefix, in pieces", key=PREFIX),
         hidden=True,
         as_setting=lambda pieces: tuple(pieces.split()),
+        as_typed=" ".join,
         without="without the prefix",
     ),
     SearchOption(
-        "forbid",
         "forbid",
         "forbidden",
         lambda: text_field(
@@ -121,10 +120,67 @@ OPTIONS = (
             "A longer word that begins with one is another word.",
         ),
         as_setting=words_of,
+        as_typed=" ".join,
         without="with all words allowed",
     ),
 )
 """In the order of the fields of `SearchRequest`."""
 
-BY_NAME = {option.name: option for option in OPTIONS}
 CONSTRAINTS = [option for option in OPTIONS if option.without]
+
+TEXTS = frozenset(option.name for option in OPTIONS if option.read is str)
+"""Names in links whose values may be any text."""
+
+
+class SearchRequest(NamedTuple):
+    """User's request to the search."""
+
+    text: str  # to be translated, as it was typed
+    beam_size: int = BEAM_SIZE  # hypotheses that the search follows
+    alpha: float = decoding.ALPHA  # α of the length penalty
+    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
+    forbidden: str = ""  # words that the translation must not contain, as they were typed
+    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
+    edited: str = ""
+    model: str = ""  # the name of the one that translates
+
+    @property
+    def steers(self) -> str:
+        """Text on how this differs from the model's own translation, or ""."""
+        prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
+        return "your version" if self.edited else prefix
+
+    @property
+    def quoted_prefix(self) -> str:
+        """The prefix as readable text, shortened."""
+        return quoted(shorten(as_text(self.prefix.split())))
+
+
+def as_text(pieces: Sequence[str]) -> str:
+    """Join pieces to readable text."""
+    return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
+
+
+def settings_of(request: SearchRequest) -> SearchSettings:
+    """Return the settings of the search."""
+    values: dict[str, Any] = {
+        option.field: option.as_setting(getattr(request, option.field)) for option in OPTIONS
+    }
+    return SearchSettings(**values)
+
+
+def typed(settings: SearchSettings) -> dict[str, Any]:
+    """Return the fields of a request for these settings, by name."""
+    return {option.field: option.as_typed(getattr(settings, option.field)) for option in OPTIONS}
+
+
+def unconstrained(settings: SearchSettings) -> SearchSettings:
+    """Return the settings without the constraints, which belong to one language."""
+    usual = SearchSettings()
+    return replace(settings, **{name: getattr(usual, name) for name in settings.constrained})
+
+
+def arguments(settings: SearchSettings) -> dict[str, Any]:
+    """Return the unusual arguments of a search."""
+    values = ((option.field, getattr(settings, option.field)) for option in OPTIONS)
+    return {name: x for name, x in values if x not in ((), getattr(SearchSettings(), name))}

@@ -1,4 +1,4 @@
-"""The request to the search: one state, which stands in the address and can be undone and made.
+"""The request to the search: one state, which stands in the address; Back brings the one before.
 
 It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
 a translation edited by hand.
@@ -6,110 +6,31 @@ a translation edited by hand.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import InputError, Translation, Translator, decoding
-from transformer.decoding import BEAM_SIZE, settings
-from transformer.text import tokenizer
+from transformer import InputError, Translation, Translator
 from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import BY_NAME, CONSTRAINTS, OPTIONS, PREFIX, shorten
-from viz.draw.labels import quoted
+from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest, settings_of
 
-T = TypeVar("T")
-
-MAX_STEPS = 200
-PAUSE = 2.0  # seconds without a letter after which further letters are another step
-
-
-@dataclass
-class History(Generic[T]):
-    """The states of one user."""
-
-    now: T | None = None  # the last that was seen; None before the first
-    before: list[T] = field(default_factory=list)  # the oldest first
-    undone: list[T] = field(default_factory=list)  # the one to be redone next last
-    _typed: str = ""
-    _at: float = 0.0
-
-    def see(self, state: T, at: float, typed: str = "") -> None:
-        """Record a state at a time in seconds; letters in the field `typed` are one step."""
-        if state == self.now:
-            return
-        goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
-        if self.now is not None and not goes_on:
-            self.before = [*self.before, self.now][-MAX_STEPS:]
-        self.undone = []
-        self.now, self._typed, self._at = state, typed, at
-
-    def undo(self) -> T | None:
-        """Return the previous state; the current one can be redone."""
-        return self._move(self.before, self.undone)
-
-    def redo(self) -> T | None:
-        """Return the state that was undone last."""
-        return self._move(self.undone, self.before)
-
-    def _move(self, source: list[T], target: list[T]) -> T | None:
-        # a second click can come before the button is out
-        if source and self.now is not None:
-            target.append(self.now)
-            self.now, self._typed = source.pop(), ""
-        return self.now
-
+PAUSE = 2.0  # seconds for which what is said of the first letter of a sentence stays
 
 TEXT, EDITED = "text", "edited"
 NAMES = (TEXT, *(option.name for option in OPTIONS), EDITED, menu.MODEL)
 """Of the fields of `SearchRequest` in the URL, in their order."""
 
-_SEEN, _RELEASED, _HISTORY, _WRONG, _CHOSEN = (
-    f"search_request.{name}" for name in ("seen", "released", "history", "wrong", "chosen")
-)
-
-
-class SearchRequest(NamedTuple):
-    """User's request to the search."""
-
-    text: str  # to be translated, as it was typed
-    beam_size: int = BEAM_SIZE  # hypotheses that the search follows
-    alpha: float = decoding.ALPHA  # α of the length penalty
-    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
-    forbid: str = ""  # words that the translation must not contain, as they were typed
-    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
-    edited: str = ""
-    model: str = ""  # the name of the one that translates
-
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """The pieces of the prefix."""
-        return tuple(self.prefix.split())
-
-    @property
-    def steers(self) -> str:
-        """Text on how this differs from the model's own translation, or ""."""
-        prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
-        return "your version" if self.edited else prefix
-
-    @property
-    def quoted_prefix(self) -> str:
-        """The prefix as readable text, shortened."""
-        return quoted(shorten(as_text(self.pieces)))
-
-
-def as_text(pieces: Sequence[str]) -> str:
-    """Join pieces to readable text."""
-    return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
+_SEEN, _RELEASED, _WRONG = (f"search_request.{name}" for name in ("seen", "released", "wrong"))
 
 
 def put_text(text: str) -> None:
-    """Let the next run translate a chosen text, which is one step of Undo, unlike typing."""
-    st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
+    """Let the next run translate a text."""
+    st.session_state[TEXT] = text
 
 
 def force(pieces: Sequence[str]) -> None:
@@ -134,36 +55,6 @@ def set_request(request: SearchRequest) -> None:
     st.session_state[_SEEN] = request  # nothing of it belongs to what was there before
     for name in (_RELEASED, _WRONG):
         st.session_state.pop(name, None)
-
-
-def undo() -> None:
-    """Let the next run make the previous request."""
-    past = history()
-    if (request := past.now if _is_unnoted() else past.undo()) is not None:
-        set_request(request)
-
-
-def redo() -> None:
-    """Let the next run make the request that was undone last."""
-    if (request := history().redo()) is not None:
-        set_request(request)
-
-
-def can_undo() -> bool:
-    """Return whether there is a state to go back to."""
-    return bool(history().before) or _is_unnoted()
-
-
-def _is_unnoted() -> bool:
-    """Return whether the request of this run was too long for the history."""
-    now = history().now
-    return now is not None and now != st.session_state.get(_SEEN)
-
-
-def history() -> History[SearchRequest]:
-    """Return the history of this user."""
-    past: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
-    return past
 
 
 def is_asked(request: SearchRequest) -> bool:
@@ -200,26 +91,18 @@ def release_outdated() -> None:
         release()
         names = "Your version" if seen.edited else f"The prefix {seen.quoted_prefix}"
         to = "sentence" if has_model(seen) else "model"
-        notice = f"{names} belonged to the {to} before; Undo on the Translate page brings it back."
+        notice = f"{names} belonged to the {to} before; Back brings it back."
         state[_RELEASED] = notice, now
 
 
-def record_request(request: SearchRequest, max_characters: int, wrong: str = "") -> None:
+def record_request(request: SearchRequest, wrong: str = "") -> None:
     """Record the request of this run, and what is `wrong` with its link, until the next."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
-    chosen, typed = state.pop(_CHOSEN, False), ""  # the field in which it was typed, if one
-    if seen is not None and not chosen and not address.is_restored():
-        if request.model == seen.model and request.text != seen.text:
-            typed = TEXT
-        elif request.model == seen.model and request.edited not in ("", seen.edited):
-            typed = EDITED
     if seen is not None and request != seen and is_asked(seen):
         state.pop(_RELEASED, None)  # else it is said of this sentence and model
     if wrong or request != seen:
         state[_WRONG] = wrong
-    if max(len(request.text), len(request.edited)) <= max_characters:
-        history().see(request, time.monotonic(), typed)
     state[_SEEN] = request
 
 
@@ -237,7 +120,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
         elif name in linked:
-            value, option = linked[name], BY_NAME.get(name)
+            value, option = linked[name], next((o for o in OPTIONS if o.name == name), None)
             if option is None or not option.problem(value):
                 st.session_state[name] = value if option is None else option.read(value)
                 address.choose(name, value)
@@ -303,14 +186,6 @@ def _what_is_shown(request: SearchRequest, used: SearchRequest) -> str:
     ]
     went_on = f"The search went on {' and '.join(changes)}."
     return went_on if changes else "You see what the model writes."
-
-
-def settings_of(request: SearchRequest) -> settings.SearchSettings:
-    """Return the settings of the search."""
-    values: dict[str, Any] = {
-        option.setting: option.as_setting(getattr(request, option.field)) for option in OPTIONS
-    }
-    return settings.SearchSettings(**values)
 
 
 def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:

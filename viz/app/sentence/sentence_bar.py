@@ -1,6 +1,5 @@
 """The bar of the pages that use a sentence: the sentence, its search, and its translation."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
@@ -17,7 +16,7 @@ from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
 from viz.app.sentence import search_options, search_request, source_box, subwords
-from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.search_options import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
@@ -52,9 +51,18 @@ class BarTranslation(NamedTuple):
         return cached_results.trace(self.translator, self.translation)
 
     @property
+    def origin(self) -> caption.Origin:
+        """The origin of its trace."""
+        return self.origin_of(self.trace)
+
+    def origin_of(self, trace: AttentionTrace) -> caption.Origin:
+        """Return the origin of a trace that its model made."""
+        return caption.Origin.from_translator(self.translator, trace.source, trace.target)
+
+    @property
     def settings(self) -> SearchSettings:
         """The settings of its search, for comparison with another one."""
-        return search_request.settings_of(self.used)
+        return search_options.settings_of(self.used)
 
 
 class NothingToDrawError(Exception):
@@ -92,9 +100,7 @@ def show(*, is_used: bool = True) -> str:
         search_request.release_outdated()
         with inputs:
             request, figures = _inputs(sentence, name, offered)
-        search_request.record_request(
-            request, translator.max_characters if translator else MAX_LINK_CHARACTERS, wrong
-        )
+        search_request.record_request(request, wrong)
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):
@@ -152,13 +158,6 @@ def needed_model() -> OpenModel:
     return model
 
 
-def drawn_from() -> BarTranslation:
-    """Return the translation of this run, for parts that are drawn only with one."""
-    result = current()
-    assert result is not None  # else the page has said so and draws nothing
-    return result
-
-
 def url_choices() -> dict[str, str]:
     """Return the URL parameters of the sentence in the bar and of its search."""
     names = (name for name in search_request.NAMES if name in st.query_params)
@@ -166,17 +165,6 @@ def url_choices() -> dict[str, str]:
     if (bar := current()) is not None:
         choices[TEXT] = bar.requested.text
     return choices
-
-
-def origin_of(trace: AttentionTrace) -> caption.Origin:
-    """Return the origin of a trace that the sentence bar's model made."""
-    return caption.Origin.from_translator(drawn_from().translator, trace.source, trace.target)
-
-
-def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
-    """Return the caption of a picture of several sentences."""
-    origins = [origin_of(trace) for trace in traces]
-    return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
 
 
 def is_traced(bar: BarTranslation) -> bool:
@@ -216,10 +204,10 @@ def _read_by(reverse: str) -> None:
     st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
 
 
-def show_notices_of(other: Translation) -> None:
+def show_notices_of(bar: BarTranslation, other: Translation) -> None:
     """Show the notices on another translation, but not those of the bar's."""
     for notice in other.notices:
-        if notice not in drawn_from().notices:
+        if notice not in bar.notices:
             st.text(notice)
 
 

@@ -14,14 +14,13 @@ from viz.app.view.compute import (
     name_model,
     part,
 )
-from viz.app.view.listing import Content, OtherModel
+from viz.app.view.listing import Content
 from viz.app.view.page import Page, View, controls, findings_row, program, view
 
 __all__ = [
     "Content",
     "Job",
     "Offer",
-    "OtherModel",
     "Page",
     "View",
     "cached",

@@ -10,7 +10,7 @@ from transformer import AttentionTrace, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.sentence import sentence_bar
-from viz.app.view.listing import Listing, OtherModel, Written
+from viz.app.view.listing import Listing, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,7 +54,8 @@ def compute_in_job(
     A function with the argument `progress` gets one to call.
     """
     call = _listing().call(function, values, named)
-    bar = sentence_bar.drawn_from()
+    bar = sentence_bar.current()
+    assert bar is not None  # else the page has said so and draws nothing
     translator = next((x for x in values if isinstance(x, Translator)), bar.translator)
     trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
     key, at_once = (function.__qualname__, call.key), job.at_once
@@ -79,16 +80,20 @@ def compute_on_request(
 ) -> T | None:
     """Do as `compute_in_job` once the user presses a button; until then, draw it."""
     call = _listing().call(function, values, named)
-    others = (value for value in values if isinstance(value, OtherModel))
     translator = sentence_bar.needed_model().translator
-    folder = next(others, OtherModel("", translator.folder)).folder
     work = _work(translator, function, values, named)
     result: T | None
     if offer.known is not None:
         memory.memo(call.key, lambda: offer.known)
     if offer.label:
         result = jobs.get_or_offer(
-            offer.job, call.key, offer.title, folder, work, offer.label, start_now=offer.start_now
+            offer.job,
+            call.key,
+            offer.title,
+            translator.folder,
+            work,
+            offer.label,
+            start_now=offer.start_now,
         )
     else:
         with cached_results.progress_bar(offer.title) as report:
@@ -113,7 +118,7 @@ def _work(
 
 def _chosen(value: Any, translator: Translator) -> Callable[[Translator], Any]:
     """Take a value from the model that the job loads: one that waits holds no model."""
-    if value is translator or isinstance(value, OtherModel):
+    if value is translator:
         return lambda chosen: chosen
     if value is translator.model:
         return lambda chosen: chosen.model

@@ -18,7 +18,6 @@ import torch
 from transformer import AttentionTrace, Translator
 from transformer.files import installed
 from viz.app.cache import cached_results, memory
-from viz.app.models import model_cache
 from viz.app.sentence import python_code, sentence_bar
 
 WIDTH = 72  # characters of a line of code, before its arguments get a line each
@@ -29,13 +28,6 @@ class Written(NamedTuple):
 
     code: str
     key: Hashable
-
-
-class OtherModel(NamedTuple):
-    """A model of the menu, which only a job loads."""
-
-    name: str
-    folder: Path
 
 
 class Content(NamedTuple):
@@ -138,10 +130,6 @@ class Listing:
                 path = self._path(value.path)
                 code = path.code if path.code.startswith("Path(") else f"({path.code})"
                 return Written(f"{code}.read_bytes()", path.key)
-            case OtherModel():
-                self._import("headlight", "Translator")
-                key = model_cache.state_of_folder(value.folder)
-                return Written(python_code.load_call(value.name), key)
             case list() | tuple() if not _fields(value):
                 parts = [self._written(part) for part in value]
                 end = ",)" if isinstance(value, tuple) and len(parts) == 1 else ")"
@@ -184,7 +172,8 @@ class Listing:
         self.add_model("translator", name, translator)
         if isinstance(value, AttentionTrace):
             call = Written(python_code.trace_call(value, translator), ref(value))
-            if value is not sentence_bar.drawn_from().trace:
+            bar = sentence_bar.current()
+            if bar is None or value is not bar.trace:
                 return call
             self._lines.append(f"trace = {call.code}")
             self._know_whole(value, Written("trace", call.key))

@@ -15,7 +15,7 @@ import {
 import type { Theme } from "../core/theme.ts";
 
 const PAST = 0.55; // opacity of what an earlier step has made
-const TO_COME = 0.3; // of the name of what a later step will make
+const TO_COME = 0.3; // of the name and the empty place of what a later step will make
 const NUMBERS = 50; // room right of the longest bar, CSS pixels
 const POINTED = 0.07; // opacity of the row that is pointed at
 
@@ -47,7 +47,9 @@ function partMarks(scene: InsideScene, part: Part): Mark[] {
   const { step } = scene;
   const made = isMade(part, step);
   const opacity = !step || part.step === step ? 1 : made ? PAST : TO_COME;
-  const marks = [...nameMarks(scene, part), ...(made ? contents(scene, part) : [])];
+  const { x, y, width, height } = part;
+  const empty = rect({ x, y, width, height, fill: scene.theme.line });
+  const marks = [...nameMarks(scene, part), ...(made ? contents(scene, part) : [empty])];
   return opacity === 1 ? marks : marks.map((mark) => ({ ...mark, opacity }));
 }
 

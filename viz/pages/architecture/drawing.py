@@ -14,16 +14,15 @@ from transformer.arrays import Singles
 from transformer.paper import costs
 from transformer.paper.convolution import by_convolutions
 from transformer.paper.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.links import navigation
 from viz.app.sentence import player
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.app.view import compute, controls, part, view
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import cached, compute, controls, part, view
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
 from viz.draw.attention_map import MapAxes, encode_map
-from viz.draw.caption import head_caption
+from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.trace_message import WINDOW, SearchStep
@@ -41,6 +40,7 @@ class Scene(NamedTuple):
     trace: AttentionTrace
     tensors: Flow
     layers: Mapping[str, int]
+    origin: Origin
 
     def layer(self, box: Box) -> int:
         """Return the layer at which a box is drawn, from 0."""
@@ -73,6 +73,12 @@ class Scene(NamedTuple):
 def times(shape: tuple[int, ...]) -> str:
     """Format a shape, as `12 × 256`."""
     return " × ".join(f"{size:,}" for size in shape)
+
+
+def every_sentence(scene: Scene, steps: Sequence[SearchStep]) -> dict[str, tuple[str, ...]]:
+    """Return what each box does, by its name; see `step_sentences`."""
+    boxes = model_boxes(scene.model.config, scene.trace.languages)
+    return {box.name: step_sentences(scene, box, steps) for box in boxes}
 
 
 def step_sentences(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> tuple[str, ...]:
@@ -189,7 +195,7 @@ def figure_1(bar: BarTranslation) -> None:
         heading = fields.menu("Open box", list(headings), BOX, width=380, index=first)
         opened = headings[heading]
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
-    scene = Scene(model, trace, tensors, layers)
+    scene = Scene(model, trace, tensors, layers, bar.origin)
     steps: list[SearchStep] = []
     with suppress(HeadlightError):  # where the model cannot have written the translation
         steps = search_steps(player.scored(bar))
@@ -197,11 +203,7 @@ def figure_1(bar: BarTranslation) -> None:
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:
         last = f"The player stops here, after {WINDOW} of {written}."
-    sentences = memory.memo_per_trace(
-        trace,
-        ("architecture.sentences", *layers.values()),
-        lambda: {name: step_sentences(scene, box, steps) for name, box in boxes.items()},
-    )
+    sentences = cached(every_sentence, scene, steps)
 
     def open_box(name: str) -> None:
         st.session_state[BOX] = boxes[name].heading
@@ -222,7 +224,7 @@ def figure_1(bar: BarTranslation) -> None:
             selected=opened,
             opens="arch-opened",
             playing=Playing(trace, steps, last, BOX not in st.query_params) if steps else None,
-            caption=origin_of(trace).caption(f"layers {shown}."),
+            caption=scene.origin.caption(f"layers {shown}."),
         )
         mounts.mount_choice(
             "arch-drawing", data, lambda sent: next((n for n in boxes if n == sent), None), open_box
@@ -290,7 +292,7 @@ def _picture(scene: Scene, box: Box) -> None:
             values.mean(0),
             axes,
             title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
-            caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
+            caption=scene.origin.caption(head_caption(box.kind, scene.layer(box), None)),
         )
         mounts.mount_map("arch-map", axes.labels, encode)
     else:
@@ -299,7 +301,7 @@ def _picture(scene: Scene, box: Box) -> None:
             scene.rows(box),
             title=scene.named(box.heading, box),
             columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
-            caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
+            caption=scene.origin.caption(f"{scene.named(box.heading, box)}."),
         )
         mounts.mount("arch-tensor", data)
 

@@ -1,8 +1,9 @@
 """The page “Corpus”: every head over many lines, examples or the user's own."""
 
+from viz.app.chrome.moved import choose_view
 from viz.app.links import navigation
 from viz.app.view import Page
-from viz.pages.corpus import compare, dictionary, head, heads, pairs, removal, search
+from viz.pages.corpus import dictionary, head, heads, pairs, removal, search
 
 PAGE = Page(
     "corpus",
@@ -14,9 +15,9 @@ PAGE = Page(
         removal.remove_heads,
         dictionary.dictionaries,
         search.search,
-        compare.compare,
         pairs.minimal_pairs,
     ),
     menu=navigation.CORPUS_VIEW,
+    pick=choose_view,
     row="corpus-controls",
 )

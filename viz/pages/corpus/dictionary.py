@@ -8,7 +8,6 @@ from transformer.circuits import dictionary, writing
 from transformer.circuits.dictionary import Dictionaries
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row
-from viz.app.links import navigation
 from viz.app.view import Offer, compute, compute_on_request, view
 from viz.draw.formatting import counted, format_p, per_cent
 from viz.draw.labels import capitalised, display_tokens, named_head
@@ -19,9 +18,7 @@ from viz.pages.corpus.lines import needed
 JOB = "corpus-dictionary"
 
 
-@view(
-    navigation.DICTIONARY, needs="model", question="Which heads hold a dictionary, and which copy?"
-)
+@view("Dictionary", needs="model", question="Which heads hold a dictionary, and which copy?")
 def dictionaries(translator: Translator) -> None:
     """Draw what each head of the cross-attention writes for the subwords of the lines."""
     lines = needed(translator)

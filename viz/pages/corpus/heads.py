@@ -8,21 +8,19 @@ import streamlit as st
 from transformer import Translator, kinds
 from transformer.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.corpus.resampling import holm, permutation_p
-from transformer.corpus.token_classes import class_weights
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.links import navigation
 from viz.app.view import compute, figure, view
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
-from viz.pages.corpus import token_classes
 from viz.pages.corpus.lines import needed
 from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 
 
-@view(navigation.ALL_HEADS, needs="model", question="What does each head do over many lines?")
+@view("Heads", needs="model", question="What does each head do over many lines?")
 def all_heads(translator: Translator) -> None:
     """Draw the scatter of all heads, then their table."""
     lines = needed(translator)
@@ -63,15 +61,12 @@ def all_heads(translator: Translator) -> None:
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
     charts.table_downloads(table, "heads")
-    token_classes.show(translator, lines)
     explanations.explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
         "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
         "over the lines, corrected for all heads (Holm). The page shows where a head looked and "
         "what changed without it, never why the model decided."
-        + explanations.sources(
-            "§3.2.2", head_means, heads_table, permutation_p, holm, class_weights
-        )
+        + explanations.sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
 
 

@@ -25,7 +25,6 @@ from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
-from viz.app.links.navigation import OWN_LINES
 from viz.app.sentence.sentence_bar import NothingToDrawError
 from viz.app.view import Content, compute, controls, list_file
 from viz.draw.formatting import counted, format_number
@@ -48,7 +47,7 @@ FEW = 200  # lines up to which the cost of each head is measured unless the user
 JOB, COSTS = "corpus", "corpus-costs"
 PASTED, PASTED_REFERENCES = "corpus-pasted", "corpus-references"
 FILE, FILE_OF_REFERENCES, RESULT = "corpus-file", "corpus-references-file", "corpus-result-file"
-_OWN, _PENDING, _PROBLEM = OWN_LINES, "corpus.pending", "corpus.problem"
+_OWN, _PENDING, _PROBLEM = "corpus.own", "corpus.pending", "corpus.problem"
 _FEW = "corpus.few"
 
 

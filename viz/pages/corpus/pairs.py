@@ -16,7 +16,6 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
-from viz.app.links import navigation
 from viz.app.view import Content, Offer, compute, compute_on_request, list_file, view
 from viz.draw.formatting import SEEN, counted, format_number, format_p
 from viz.draw.labels import named_head
@@ -31,7 +30,7 @@ FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 EVERY_GROUP = "all"
 
 
-@view(navigation.PAIRS, needs="model", question="Which heads tell two sentences apart?")
+@view("Pairs", needs="model", question="Which heads tell two sentences apart?")
 def minimal_pairs(translator: Translator) -> None:
     """Draw what each head carries of the difference between two sentences."""
     with controls_row("corpus-pairs-controls"):

@@ -1,4 +1,4 @@
-"""The view “Search”: lines sorted by any measure and filtered by regular expressions."""
+"""The view “Search”: lines sorted by any measure and filtered by their words."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from transformer import InputError, Translator
+from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.arrays import AnyFloats, Ints
 from transformer.corpus import measuring
@@ -22,10 +22,9 @@ from transformer.corpus.measured import (
     MeasuredLines,
     sentences_table,
 )
-from transformer.corpus.search import LinePatterns, matching_rows
-from viz.app.chrome import charts, explanations, fields, problems
+from transformer.corpus.search import LineWords, matching_rows
+from viz.app.chrome import charts, explanations, fields
 from viz.app.chrome.head_picker import link_parameters, pick_head
-from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.view import compute, list_result, part, view
 from viz.draw import formatting, labels
@@ -53,12 +52,12 @@ PRESETS: dict[str, tuple[str, str]] = {
 """Measure and order by what the user looks for."""
 
 
-@view(navigation.SEARCH, needs="model", question="Which lines stand out by a measure?")
+@view("Search", needs="model", question="Which lines stand out by a measure?")
 def search(translator: Translator) -> None:
     """Draw the lines that match, sorted by a measure."""
     lines = needed(translator)
     name, ascending, head = _choose_order(translator, lines)
-    patterns = _choose_patterns()
+    words = _choose_words()
     measure = name.removeprefix(HEAD)
     title = labels.measure_name(measure)
     if head is None:
@@ -66,22 +65,16 @@ def search(translator: Translator) -> None:
     else:
         values, title = lines.values_of(head, measure), f"{title}, {head.title}"
         list_result("values", values, lines.values_of, head, measure)
-    try:
-        rows = compute("rows", matching_rows, translator, lines, patterns)
-    except InputError as error:
-        problems.say(error)
+    rows = compute("rows", matching_rows, translator, lines, words)
+    if np.isnan(values).all():
+        st.text(f"{labels.quoted(title)} is not measured: choose another measure.")
     else:
-        if np.isnan(values).all():
-            st.text(f"{labels.quoted(title)} is not measured: choose another measure.")
-        else:
-            count = f"{len(rows):,} of {len(lines):,} lines match"
-            if len(rows) == len(lines):
-                count = formatting.counted(len(rows), "line")
-            st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
-            _draw(
-                compute("table", matching_table, lines, rows, title, values, ascending=ascending),
-                title,
-            )
+        count = f"{len(rows):,} of {len(lines):,} lines match"
+        if len(rows) == len(lines):
+            count = formatting.counted(len(rows), "line")
+        st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
+        table = compute("table", matching_table, lines, rows, title, values, ascending=ascending)
+        _draw(table, title)
     description = labels.capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
     explanations.explain(
         f"{description}. Shares of the source: {explanations.SOURCE_SHARE_LIMITS}"
@@ -118,19 +111,14 @@ def _choose_order(translator: Translator, lines: MeasuredLines) -> tuple[str, bo
     return name, order == ASCENDING, head
 
 
-def _choose_patterns() -> LinePatterns:
-    settings: dict[str, Any] = {
-        "width": 220,
-        "placeholder": "regular expression",
-        "autocomplete": "off",
-        "help": r"RE2 syntax: `(?i)` ignores case, `\w` is a letter of any language, `\b` is the "
-        "edge of a word of a to z. There are no lookarounds and no backreferences.",
-    }
+def _choose_words() -> LineWords:
+    settings: dict[str, Any] = {"width": 220, "autocomplete": "off"}
+    settings["help"] = "As it is written, in upper or lower case."
     with fields.controls_row():
-        return LinePatterns(
-            fields.text_input("Source matches", key="match_source", **settings),
-            fields.text_input("Translation matches", key="match_translation", **settings),
-            fields.text_input("Subwords match", key="match_subwords", **settings),
+        return LineWords(
+            fields.text_input("Source has", key="match_source", **settings),
+            fields.text_input("Translation has", key="match_translation", **settings),
+            fields.text_input("Subwords have", key="match_subwords", **settings),
         )
 
 

@@ -18,7 +18,7 @@ from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import navigation
 from viz.app.sentence import worth_seeing
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, controls, view
 from viz.draw.architecture import encode_strip
 from viz.draw.attention_map import MapAxes, encode_map
@@ -82,7 +82,7 @@ def all_matrices(bar: BarTranslation) -> None:
             draw(trace, every_head, f"all-{head}", place, "Multi-head attention.")
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
-            _open(trace, place, matrices, opened)
+            _open(bar, place, matrices, opened)
         _shapes(model.config.stack(kind), head)
 
 
@@ -180,10 +180,11 @@ def _every_head(
     return drawing(panels, arrows, HEIGHT, f"{place.head}")
 
 
-def _open(trace: AttentionTrace, place: Head, m: HeadMatrices, name: str) -> None:
+def _open(bar: BarTranslation, place: Head, m: HeadMatrices, name: str) -> None:
     kind, layer, head = place
     values = getattr(m, FIELDS[name]).astype(np.float32)
-    axes, origin = by_pieces(trace, kind), origin_of(trace)
+    trace, origin = bar.trace, bar.origin
+    axes = by_pieces(trace, kind)
     if name == "softmax":
         encode = partial(
             encode_map, values, MapAxes.of(trace, kind), title=place.title,

@@ -1,5 +1,6 @@
 """Controls of the Heads page, its lenses among them; every choice is kept in the URL."""
 
+from functools import partial
 from typing import Any, Literal, get_args
 
 import streamlit as st
@@ -8,12 +9,21 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Translator, attention
 from transformer.analysis.heads import measures
 from transformer.analysis.lenses import LENSES, AnyLens, lens_trace
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
 from viz.app.sentence import worth_seeing
-from viz.app.view import Job, compute_in_job
-from viz.draw import attention_map, head_grid, heads_view, labels
-from viz.draw.caption import ALL_HEADS, LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME, tells_heads
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.view import Job, compute_in_job, list_result
+from viz.draw import attention_map, head_grid, heads_view, labels, open_head
+from viz.draw.caption import (
+    ALL_HEADS,
+    LENS_NAMES,
+    LENSES_BY_NAME,
+    NORMS_BY_NAME,
+    Origin,
+    tells_heads,
+)
 
 LENS, SECOND_LENS = "lens", "lens2"  # names in the URL
 
@@ -39,6 +49,32 @@ def through_lens(
         return trace
     job = Job(f"Lens {LENSES[lens].title}", LENSES[lens].at_once)
     return compute_in_job(name, job, lens_trace, lens, translator, trace)
+
+
+_OF_HEADS = ("words", "special", "lens", "sinks")
+
+
+def view_of(
+    bar: BarTranslation,
+    trace: AttentionTrace,
+    options: heads_view.ExplorerOptions,
+    translator: Translator | None = None,
+    prefix: str = "",
+) -> heads_view.HeadsView:
+    """Return the view of a trace through a lens, by its own model or that of the sentence bar.
+
+    In the code, the names of its parts begin with the prefix.
+    """
+    translator = translator or bar.translator
+    seen = through_lens(options.lens, trace, translator, name=f"{prefix}seen")
+    origin = Origin.from_translator(translator, trace.source, trace.target)
+    drawn = heads_view.HeadsView(seen, options, origin, partial(memo_per_trace, seen))
+    kind, layer, head = drawn.kind, drawn.options.layer, drawn.options.head
+    choices: dict[str, Any] = {name: getattr(options, name) for name in _OF_HEADS}
+    heads = drawn.heads[kind]
+    list_result(f"{prefix}heads", heads, open_head.heads_of_kind, seen, kind, **choices)
+    list_result(f"{prefix}opened", drawn.opened, open_head.open_map, heads, layer, head)
+    return drawn
 
 
 def explanation(name: AnyLens) -> str:

@@ -29,7 +29,7 @@ def download_menu(
     bar: BarTranslation, trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions
 ) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
-    origin, link, lens, sinks = sentence_bar.origin_of(trace), _link(), options.lens, options.sinks
+    origin, link, lens, sinks = bar.origin, _link(), options.lens, options.sinks
     notices = bar.translation.notices
 
     def page() -> bytes:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,42 +12,32 @@ from transformer.analysis import axes, sinks
 from transformer.analysis.heads import subspaces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import (
-    head_distances,
-    row_distances,
     summarise,
     total_variation,
 )
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
-from transformer.analysis.sinks import first_row, left_out_keys
+from transformer.analysis.sinks import left_out_keys
 from transformer.kinds import KIND_TITLES
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
-from viz.app.chrome.fields import text_field
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import (
-    other_model,
     player,
-    python_code,
-    sentence_bar,
-    source_box,
     worth_seeing,
 )
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import Page, compute, list_call, list_result, name_model, view
-from viz.draw import open_head
+from viz.app.view import Page, compute, list_call, view
 from viz.draw.attention_map import MAX_HEADS
-from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
+from viz.draw.caption import LENS_NAMES, amount, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView, roles_of
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
-from viz.draw.open_head import mean, short_name
+from viz.draw.open_head import short_name
 from viz.figures.heads import head_map
 from viz.notebook import explore
-from viz.pages.heads import controls, downloads
+from viz.pages.heads import compared, controls, downloads
 
 
 @view(needs="trace")
@@ -62,7 +52,7 @@ def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
     if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:
-        view, second = view_of(bar, trace, options), None
+        view, second = controls.view_of(bar, trace, options), None
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
         shown = view.options
@@ -76,10 +66,10 @@ def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
                 downloads.download_menu(bar, view.trace, view.opened, shown)
         elif mode == "compare":
             st.caption(_lead(shown, trace))
-            second = show_compared(bar, trace, view)
+            second = compared.show_compared(bar, trace, view)
             _grid(view, "heads-first")
-            compared = replace(shown, compared=second)
-            downloads.download_menu(bar, view.trace, view.opened, compared)
+            with_second = replace(shown, compared=second)
+            downloads.download_menu(bar, view.trace, view.opened, with_second)
         else:
             player.show_player(bar, view.trace, opened=view.selected)
             downloads.download_menu(bar, view.trace, view.opened, shown)
@@ -92,30 +82,6 @@ def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
         problems.say(error)
 
 
-def view_of(
-    bar: BarTranslation,
-    trace: AttentionTrace,
-    options: ExplorerOptions,
-    translator: Translator | None = None,
-    prefix: str = "",
-) -> HeadsView:
-    """Return the view of a trace through a lens, by its own model or that of the sentence bar.
-
-    In the code, the names of its parts begin with the prefix.
-    """
-    translator = translator or bar.translator
-    seen = controls.through_lens(options.lens, trace, translator, name=f"{prefix}seen")
-    origin = Origin.from_translator(translator, trace.source, trace.target)
-    drawn = HeadsView(seen, options, origin, partial(memo_per_trace, seen))
-    kind, layer, head = drawn.kind, drawn.options.layer, drawn.options.head
-    choices: dict[str, Any] = {name: getattr(options, name) for name in _OF_HEADS}
-    heads = drawn.heads[kind]
-    list_result(f"{prefix}heads", heads, open_head.heads_of_kind, seen, kind, **choices)
-    list_result(f"{prefix}opened", drawn.opened, open_head.open_map, heads, layer, head)
-    return drawn
-
-
-_OF_HEADS = ("words", "special", "lens", "sinks")
 _OF_EXPLORER = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
 
 
@@ -277,114 +243,6 @@ def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
     return [named[name] for name in others if named[name] != tuple(opened)]
 
 
-def show_compared(bar: BarTranslation, trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
-    """Draw the open map of a trace, a second one and their difference; return the second's view."""
-    if (other := second_view(bar, trace, view.options)) is None:
-        return None
-    if view.opened.labels == other.opened.labels:
-        given = view.opened, other.opened
-        list_result(
-            "first_minus_second", open_head.difference(*given), open_head.difference, *given
-        )
-    models = [named.origin.model for named in (view, other) if named.origin]
-    if len(set(models)) > 1:
-        for named, model in zip((view, other), models, strict=True):
-            named.opened = replace(named.opened, title=f"{named.opened.title} · {model}")
-    columns = st.columns(3, gap="medium")
-    first = view.opened.labels
-    with columns[0]:
-        mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
-    with columns[1]:
-        encode = partial(other.open_map, beside_difference=True)
-        mounts.mount_map("heads-second", other.opened.labels, encode)
-    with columns[2]:
-        if not mounts.mount_map("heads-difference", first, partial(view.difference, other)):
-            st.text("The two maps have different tokens, so there is no difference to draw.")
-            return other
-    if view.options.lens != other.options.lens:
-        show_disagreement(view, other)
-    return other
-
-
-SHOWN = 5  # length of each list of differences
-
-
-def second_view(
-    bar: BarTranslation, trace: AttentionTrace, options: ExplorerOptions
-) -> HeadsView | None:
-    """Draw the controls of the second map, and build its view; None after showing why not."""
-    translator = bar.translator
-    with fields.controls_row("compare-controls"):
-        subjects = list(get_args(controls.ComparedWith))
-        subject = st.selectbox("Compare with", subjects, key="with", bind="query-params", width=290)
-        try:
-            if subject == "another head":
-                options = _another_head(options, translator, (0, 0))
-            elif subject == "another lens":
-                options = replace(
-                    options,
-                    lens=controls.pick_lens(controls.SECOND_LENS, "Second lens", lens="norm"),
-                )
-            elif subject == "another sentence":
-                trace = _another_sentence(translator)
-            else:
-                name = controls.OTHER_MODEL
-                if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
-                    return None
-                translator, place = choice.translator, (options.layer or 0, options.head or 0)
-                options = _another_head(options, translator, place)
-                trace = _trace_of_other(choice, bar, trace.target)
-                name_model("second_translator", choice.name, translator)
-                target = python_code.trace_target(trace, translator)
-                list_result("second_trace", trace, translator.trace, trace.source, target=target)
-            # of one kind, as its grid is not drawn
-            head = options.head if tells_heads(options.lens) else None
-            kinds = options.kind and (options.kind,)
-            options = replace(options, head=head, kinds=kinds, layers=None)
-            return view_of(bar, trace, options, translator, "second_")
-        except HeadlightError as error:
-            problems.say(error)
-            return None
-
-
-def _another_head(
-    options: ExplorerOptions, translator: Translator, default: tuple[int, int]
-) -> ExplorerOptions:
-    stack = translator.model.config.stack(options.kind or "cross")
-    first = min(default[0], stack.N - 1), min(default[1], stack.h - 1)
-    layer, head = controls.pick_head_or_mean(
-        controls.SECOND, stack.N, stack.h, default=first, lens=options.lens
-    )
-    return replace(options, layer=layer, head=head)
-
-
-def _another_sentence(translator: Translator) -> AttentionTrace:
-    languages = translator.languages
-    first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
-    label = " ".join(filter(None, ("Second", languages.source, "sentence")))
-    usual = source_box.follow_language(controls.OTHER_TEXT, languages, first)
-    text = text_field(label, usual, key=controls.OTHER_TEXT)
-    translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
-    for line in (translation.text, *translation.notices):
-        st.text(line)
-    return cached_results.trace(translator, translation)
-
-
-def _trace_of_other(
-    choice: other_model.OtherModel, bar: sentence_bar.BarTranslation, target: str
-) -> AttentionTrace:
-    """Trace the sentence by another model, with the same translation where it can write it."""
-    if choice.same_target or choice.is_reverse:
-        # the same translation, so that both maps have the same words
-        forced = bar.used.text if choice.is_reverse else target
-        return cached_results.trace_of_pair(choice.translator, choice.text, forced)
-    beam_size = st.session_state[sentence_bar.BEAM]
-    translation = cached_results.translate(choice.translator, choice.text, beam_size)
-    st.text(translation.text)
-    sentence_bar.show_notices_of(translation)
-    return cached_results.trace(choice.translator, translation)
-
-
 def show_numbers(view: HeadsView) -> None:
     """Draw the summary of the open map over the rows that have weight."""
     options, opened, heads = view.options, view.opened, view.heads[view.kind]
@@ -417,38 +275,6 @@ def show_numbers(view: HeadsView) -> None:
                 f"back; above 0: ahead.",
                 width="content",
             )
-
-
-def show_disagreement(first: HeadsView, second: HeadsView) -> None:
-    """Draw the heads and the rows with the largest differences; a click opens a head."""
-    st.subheader("Where the two lenses disagree most", anchor=False)
-    st.text(
-        "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
-        "1: not at all."
-    )
-    heads, others = first.heads[first.kind], second.heads[second.kind]
-    weights, kind, options = heads.whole, first.kind, first.options
-    distances = compute("distances", head_distances, weights, others.whole, kind)
-    # single heads where both lenses have them
-    lens = heads.lens if tells_heads(others.lens) else others.lens
-    by_head, by_row = st.columns(2, gap="medium")
-    by_head.markdown(f"**By {map_unit(lens)}**, mean over its rows")
-    with by_head, st.container(key="disagreeing-heads", horizontal=True, gap="small"):
-        for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
-            layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
-            name = f"{SCREEN_NAMES[kind]} {short_name(lens, layer, head)}"
-            label, key = f"{name} · {distances[layer, head]:.2f}", f"{kind}-{layer}-{head}"
-            fields.button(label, f"disagreeing-{key}", controls.choose_head, lens, layer, head)
-    maps = (
-        mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)
-        for x in (heads, others)
-    )
-    distances, counted = row_distances(*maps), first_row(weights, kind)  # [query]
-    names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
-    by_row.markdown("**By row** of the open map")
-    with by_row, st.container(gap=None):
-        for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
-            st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")
 
 
 PAGE = Page(

@@ -5,7 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
-from transformer import AttentionTrace, Kind, Translator
+from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -17,7 +17,7 @@ from viz.app import edited_translation
 from viz.app.chrome import explanations, fields, head_picker, mounts
 from viz.app.links import address, navigation
 from viz.app.sentence import worth_seeing
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, controls, view
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
@@ -63,7 +63,7 @@ def inside_a_head(bar: BarTranslation) -> None:
     else:
         edits = compute("edits", scaling.rescale_scores, model, choices.scale, place)
         values = compute("values", sublayer_values, model, trace, kind, layer, edits)
-    _picture(translator, trace, values, choices)
+    _picture(bar, values, choices)
     url = head_picker.link_parameters(*place)
     navigation.link("heads", "See the map of this head among all others", url)
     card = {**url, navigation.VIEW: navigation.ROLES}
@@ -116,11 +116,10 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     return fields.numbered_menu(label, tokens, WORD, first=first, width=220)
 
 
-def _picture(
-    translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
-) -> None:
+def _picture(bar: BarTranslation, values: SublayerValues, choices: Choices) -> None:
+    trace = bar.trace
     kind, _, head = choices.place
-    config = translator.model.config.stack(kind)
+    config = bar.translator.model.config.stack(kind)
     factor = scaling.factor(choices.scale, config.d_k)
     axes, row = by_pieces(trace, kind), _row_name(trace, choices)
     steps = walk_steps(config, kind, row, len(axes.labels.keys), choices.scale)
@@ -136,7 +135,7 @@ def _picture(
         plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
-        caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
+        caption=bar.origin.caption(head_caption(*choices.place), f"{choices.in_words}."),
     )
 
     def remember(step: int) -> None:

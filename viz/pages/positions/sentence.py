@@ -23,7 +23,12 @@ from transformer.paper.positions import (
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
-from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
+from viz.app.sentence import (
+    search_options,
+    search_request,
+    sentence_bar,
+    translation_line,
+)
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, list_result, view
 from viz.draw.formatting import format_number, listing
@@ -111,7 +116,7 @@ def without(bar: BarTranslation) -> None:
             name: _edited(translator, translation.source, edit, bar.settings)
             for name, edit in edits.items()
         }
-        search = python_code.search_arguments(bar.settings)
+        search = search_options.arguments(bar.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"
@@ -123,7 +128,7 @@ def without(bar: BarTranslation) -> None:
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name in edits:
-            _candidate(name, translation, new[name], float(piece_log_p[name].sum()))
+            _candidate(name, bar, new[name], float(piece_log_p[name].sum()))
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
                 show_pair(translator)
@@ -133,11 +138,11 @@ def _variable(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _candidate(name: str, translation: Translation, new: Translation, bar_log_p: float) -> None:
-    log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
+def _candidate(name: str, bar: BarTranslation, new: Translation, bar_log_p: float) -> None:
+    log_p, before, after = map(format_number, (new.log_prob, bar.translation.log_prob, bar_log_p))
     figures = f"log probability {log_p} · original translation: {before} → {after}"
-    translation_line.show_candidate(new.text, translation.text, figures, title=name)
-    sentence_bar.show_notices_of(new)
+    translation_line.show_candidate(new.text, bar.translation.text, figures, title=name)
+    sentence_bar.show_notices_of(bar, new)
 
 
 def _edited(translator: Translator, text: str, edit: Edit, settings: SearchSettings) -> Translation:

@@ -300,7 +300,7 @@ def sentence_cells(
                 head,
                 score if role else PALE * score,
                 labels.role_name(role or nearest, kind),
-                f"{_role_name(role, nearest, kind)} {per_cent(score)} in this sentence",
+                f"{nearest_role(role, nearest, kind)} {per_cent(score)} in this sentence",
                 closest=not role,
             )
             for head, (role, nearest, score) in heads.items()
@@ -328,12 +328,13 @@ def _role_cell(figures: HeadFigures) -> Cell:
     measure, figure, _ = deciding_measure(figures)
     kind = figures.place.kind
     value = figure.value if figures.role else PALE * figure.value
-    description = f"{_role_name(figures.role, measure, kind)} {with_interval(measure, figure)}"
+    description = f"{nearest_role(figures.role, measure, kind)} {with_interval(measure, figure)}"
     text = labels.role_name(figures.role or measure, kind)
     return Cell(figures.place, value, text, description, closest=not figures.role)
 
 
-def _role_name(role: str, nearest: str, kind: Kind) -> str:
+def nearest_role(role: str, nearest: str, kind: Kind) -> str:
+    """Name the role of a head; where it has none, `mixed` and the closest one."""
     return labels.role_name(role, kind) or f"mixed, closest {labels.role_name(nearest, kind)}"
 
 

@@ -29,10 +29,12 @@ from viz.pages.roles.corpus_map import (
     SIGNED,
     SentenceRole,
     corpus_text,
+    deciding_measure,
     describe_quantity,
     importance_text,
     interval_verdict,
     kind_chart,
+    nearest_role,
     report_cells,
     role_text,
     sentence_cells,
@@ -140,15 +142,16 @@ def _card(
 ) -> None:
     """Draw all that was measured of a head: on the corpus, on the sentence in the bar, on gold."""
     here = compute("roles", sentence_roles, trace, head.kind)[head]
-    roles = {"in this sentence": here.role}
+    roles = {"in this sentence": (here.role, here.nearest)}
     texts = [sentence_role_text(trace, head, here)], [measured_links_text(translator, trace, head)]
     if report is not None:
         figures = report.head(head)
-        roles = {f"over {report.sentences:,} sentences": figures.role, **roles}
+        measured = figures.role, deciding_measure(figures)[0]
+        roles = {f"over {report.sentences:,} sentences": measured, **roles}
         verdict = interval_verdict(figures, report.sentences)
         texts[0].insert(0, f"{role_text(figures)} {verdict}")
         texts[1].insert(0, importance_text(report, figures))
-    head_heading(head, *(f"{on}: {role_name(x, head.kind) or 'mixed'}" for on, x in roles.items()))
+    head_heading(head, *(f"{on}: {nearest_role(*x, head.kind)}" for on, x in roles.items()))
     for column, column_texts in zip(st.columns(2, gap="medium"), texts, strict=True):
         for text in filter(None, column_texts):
             column.text(text)

@@ -20,8 +20,7 @@ from viz.app import jobs
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.links.navigation import LAYERS
-from viz.app.sentence.python_code import search_arguments
+from viz.app.sentence import search_options
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import Job, compute, compute_in_job, list_result, view
@@ -29,7 +28,6 @@ from viz.draw.formatting import counted, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
-from viz.pages.roles import sink_norms
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
@@ -39,7 +37,7 @@ MAX_AT_ONCE, TOP = 160, 5
 most probable pieces of each layer that a tooltip lists."""
 
 
-@view(LAYERS, needs="trace", question="What would each layer write?", find="nothing")
+@view("Layer by layer", needs="trace", question="What would each layer write?", find="nothing")
 def layer_by_layer(bar: BarTranslation) -> None:
     """Draw the logit lens, the sum of one logit, and the shares of the source."""
     translator, translation, trace = bar.translator, bar.translation, bar.trace
@@ -56,7 +54,6 @@ def layer_by_layer(bar: BarTranslation) -> None:
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
-    sink_norms.show(translator, trace)
     _encoder_layers(bar)
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
@@ -227,7 +224,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
     except HeadlightError as error:
         problems.say(error)
         return
-    search = search_arguments(settings)
+    search = search_options.arguments(settings)
     list_result("readings", readings, read_layers, translator, trace, **search)
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:

@@ -23,8 +23,8 @@ from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.links import navigation
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
-from viz.app.sentence import python_code, search_request, sentence_bar
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence import search_options, search_request, sentence_bar
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result, view
 from viz.draw import caption, head_grid
@@ -54,7 +54,7 @@ def remove_heads(bar: BarTranslation) -> None:
         _translation(controls, translation, removals, changed)
         _grid(bar, controls, removals, changed)
         if removals:
-            sentence_bar.show_notices_of(changed.translation)
+            sentence_bar.show_notices_of(bar, changed.translation)
             heads = format_removals([Removal(*removal.place) for removal in removals])
             choices = {CORPUS_VIEW: REMOVE_HEADS, REMOVED: heads}
             navigation.link("corpus", "Remove these heads from many lines", choices)
@@ -119,7 +119,7 @@ def _effect(
             )  # fmt: skip
         changed = cached_results.effect_of(translator, *given)
         if removals:
-            search = python_code.search_arguments(settings)
+            search = search_options.arguments(settings)
             list_result("changed", changed, effect, translator, trace, removals, donor, **search)
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)
@@ -155,7 +155,7 @@ def _grid(
         switches=not paints,
         answered=mounts.answered_click("roles-grid"),
         key="roles-grid",
-        caption=origin_of(effect.before).caption(caption.grid_caption(), _changed(removals)),
+        caption=bar.origin.caption(caption.grid_caption(), _changed(removals)),
     )
     mounts.mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
@@ -247,7 +247,7 @@ def _map(
             unused=unused,
         ),
         note=note,
-        caption=origin_of(effect.before).caption(
+        caption=bar.origin.caption(
             caption.head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),
     )

@@ -1,4 +1,4 @@
-"""Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
+"""Controls of the view “Remove heads”: menus, painted rows, and the order of importance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, 
 from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
 from viz.app.links import address, navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
-from viz.app.sentence.search_request import History
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import cached, compute, part
 from viz.draw import formatting
@@ -86,22 +85,16 @@ def draw_controls(
         _remove_needed(translator, trace)
     with below:
         removed = removed_field()
-    history: History[str] = st.session_state.setdefault("removal.history", History())
-    history.see(removed, 0.0)
     with row:
         head = pick_head(translator, worth_seeing.default_choices("roles"))
-        for name, label, texts, take in (
-            ("undo", "Undo", history.before, history.undo),
-            ("redo", "Redo", history.undone, history.redo),
-            ("none", "Restore all", history.now, str),
-        ):
-            st.button(
-                label,
-                key=f"removal-{name}",
-                disabled=not texts,
-                type="tertiary",
-                on_click=lambda take=take: choose_removed(take() or ""),
-            )
+        restore = partial(choose_removed, "")
+        st.button(
+            "Restore all",
+            key="removal-none",
+            disabled=not removed,
+            type="tertiary",
+            on_click=restore,
+        )
         with st.popover("Options", key="removal-options"):
             how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
             which = choose_one("Map", get_args(Which), WHICH, labelled=True)

@@ -48,7 +48,7 @@ def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
 
 
 @view(
-    navigation.WHY,
+    "Why this word",
     needs="trace",
     question="What speaks for this word rather than another?",
     find=find_edge,

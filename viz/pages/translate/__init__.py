@@ -50,7 +50,7 @@ def translate(bar: BarTranslation | None) -> None:
             "forbidden words are left out of each."
         )
     elif more == ALMOST:
-        forcing.show_alternatives(bar, trace)
+        forcing.show_alternatives(bar)
     elif more == OTHERS:
         forcing.show_others(bar)
     elif more == COMPARE:

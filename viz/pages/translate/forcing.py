@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translation, Translator, config, decoding
+from transformer import HeadlightError, Translation, Translator, config, decoding
 from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation import result
@@ -13,8 +13,7 @@ from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
 from viz.app.chrome import explanations, mounts, problems
 from viz.app.links import address
-from viz.app.sentence import player, search_request, sentence_bar
-from viz.app.sentence.python_code import search_arguments
+from viz.app.sentence import player, search_options, search_request, sentence_bar
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result
 from viz.draw import alternatives, beam_tree
@@ -65,32 +64,17 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         languages=bar.translator.languages.for_text(request.text),
     )
     mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))
-    undone = search_request.history().undone
-    with st.container(key="translate-edits", horizontal=True, gap="small"):
-        for label, enabled, take in (
-            ("Undo", search_request.can_undo(), search_request.undo),
-            ("Redo", bool(undone), search_request.redo),
-        ):
-            name = label.lower()
-            st.button(
-                label,
-                key=name,
-                icon=f":material/{name}:",
-                type="tertiary",
-                disabled=not enabled,
-                on_click=take,
-            )
-        if bar.used.edited:
-            score = player.scored(bar)
-            written = [piece.text for piece in score.pieces]
-            st.button(
-                "Let the model finish the sentence",
-                key="go-on",
-                type="tertiary",
-                on_click=_go_on,
-                args=(request, written[:-1] if score.ended else written),
-                help="Keeps your text; the search writes the rest",
-            )
+    if bar.used.edited:
+        score = player.scored(bar)
+        written = [piece.text for piece in score.pieces]
+        st.button(
+            "Let the model finish the sentence",
+            key="go-on",
+            type="tertiary",
+            on_click=_go_on,
+            args=(request, written[:-1] if score.ended else written),
+            help="Keeps your text; the search writes the rest",
+        )
 
 
 def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:
@@ -104,7 +88,7 @@ def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:
     ]
 
 
-def _go_on(request: search_request.SearchRequest, prefix: Sequence[str]) -> None:
+def _go_on(request: search_options.SearchRequest, prefix: Sequence[str]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
@@ -120,7 +104,7 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     translation = bar.translation
     try:
         if bar.used.edited:
-            settings = search_request.settings_of(bar.used)
+            settings = search_options.settings_of(bar.used)
             translation = cached_results.search(bar.translator, bar.used.text, settings)
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
@@ -196,11 +180,11 @@ def list_search(
     name: str, bar: sentence_bar.BarTranslation, result: Translation, **more: Any
 ) -> None:
     """List the search that found a translation with the settings of the bar."""
-    search = search_arguments(search_request.settings_of(bar.used))
+    search = search_options.arguments(search_options.settings_of(bar.used))
     list_result(name, result, bar.translator.translate, bar.used.text, **search, **more)
 
 
-def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
+def show_alternatives(bar: sentence_bar.BarTranslation) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
@@ -217,7 +201,7 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
         else:
             force(tokenizer, forced)
 
-    caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
+    caption = bar.origin.caption("The most probable subwords of each step.")
     mounts.mount("translate-steps", alternatives.encode_bars(pieces, caption=caption), pick)
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "

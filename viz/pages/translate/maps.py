@@ -26,7 +26,7 @@ from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_of
 from viz.app.links import address, first_steps, navigation
 from viz.app.sentence.player import show_player, watched_head
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Job, cached, compute, compute_in_job, list_call, list_file, list_result
 from viz.draw import attention_map, caption, player, trace_message
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
@@ -37,7 +37,7 @@ from viz.draw.left_out import left_out
 from viz.draw.open_head import mean
 from viz.draw.word_links import TITLE, encode_links, error_text, map_text, word_texts
 from viz.figures.heads import head_map
-from viz.pages.translate import attention_mass, both_links, break_it
+from viz.pages.translate import both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
@@ -66,12 +66,13 @@ def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
     return player.head_of({"kind": kind, **given}, trace)
 
 
-def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
+def show_numbers(bar: BarTranslation) -> None:
     """Draw the numbers of the open ribbon, if there is one."""
+    trace = bar.trace
     if (place := opened_numbers(trace)) is None:
         return
     kind, layer, head, query, key = place.values()
-    values = cached(sublayer_values, translator.model, trace, kind, layer)
+    values = cached(sublayer_values, bar.translator.model, trace, kind, layer)
     d_k = values.q.shape[-1]
     row = arithmetic(values, head, query, 1 / math.sqrt(d_k))
     labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
@@ -101,7 +102,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
                 attention_map.MapAxes.of(trace, kind),
                 title=title,
                 pinned=query,
-                caption=origin_of(trace).caption(caption.head_caption(kind, layer, head)),
+                caption=bar.origin.caption(caption.head_caption(kind, layer, head)),
             )
             mounts.mount("numbers-map", data)
         with table:
@@ -184,7 +185,7 @@ def show_words(
     picture = st.container()
     take = partial(take_click, trace=trace)
     way_on = st.container(key="way-on")
-    show_numbers(translator, trace)
+    show_numbers(bar)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
@@ -233,7 +234,7 @@ def show_words(
             st.subheader(title, anchor=False, help=help_of(TERMS))
             data = encode_links(
                 key,
-                trace_message.about(languages, origin_of(trace).made_by),
+                trace_message.about(languages, bar.origin.made_by),
                 trace_message.word_links(pairs, solid),
                 title=title,
                 made_by=made_by,
@@ -243,7 +244,6 @@ def show_words(
             )
             mounts.mount("translate-words", data)
             explain_shares(from_source, trace, len(target))
-            attention_mass.show_mass(translator, trace)
     with about_links:
         st.caption(as_markdown(method))
         if note := axes.apart_note(trace):

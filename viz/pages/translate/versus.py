@@ -20,7 +20,6 @@ from viz.app.sentence import (
     sentence_bar,
     translation_line,
 )
-from viz.app.sentence.python_code import search_arguments
 from viz.app.view import list_result, name_model
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
@@ -60,7 +59,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     translator = decoding.translator
     if translator is not bar.translator:
         name_model("other_translator", decoding.model, translator)
-    search = search_arguments(decoding.settings)
+    search = search_options.arguments(decoding.settings)
     list_result("other", other, translator.translate, decoding.text, **search)
     left, right = st.columns(2, gap="large")
     own = bar.translation
@@ -77,7 +76,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
         same = " · the same words" if other.text == shown else ""
         about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
         translation_line.show_candidate(other.text, shown, about, title=title)
-        sentence_bar.show_notices_of(other)
+        sentence_bar.show_notices_of(bar, other)
         st.button(
             "Use this translation",
             key="versus-take",
@@ -90,7 +89,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     if not decoding.is_back and decoding.translator is not bar.translator:
         caveat = " Log probability compares two models only where they divide a text into the same "
         caveat += "subwords."
-    elif decoding.settings.alpha != search_request.settings_of(bar.used).alpha:
+    elif decoding.settings.alpha != search_options.settings_of(bar.used).alpha:
         caveat = " Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
         caveat += "probability alone compares them."
     st.caption(f"{translation_line.MARKS}{caveat}")
@@ -103,19 +102,18 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
     if subject == NOTHING:
         return None
-    settings = search_request.settings_of(bar.used)
+    settings = search_options.settings_of(bar.used)
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
         if (choice := other_model.pick_other(bar, "versus_model")) is None:
             return None
-        # its pieces differ, and so do the words of another language
-        prefix = search_request.as_text(bar.used.pieces) if choice.same_target else ""
-        forbidden = settings.forbidden if choice.same_target else ()
-        settings = replace(settings, prefix=prefix, forbidden=forbidden)
+        if choice.same_target:  # its pieces differ
+            settings = replace(settings, prefix=search_options.as_text(settings.prefix))
+        else:
+            settings = search_options.unconstrained(settings)
         other = OtherDecoding(choice.translator, choice.name, choice.text, settings)
     elif subject == BACK:
-        # what was forced or forbidden belongs to the other language
-        settings = replace(settings, prefix="", forbidden=())
+        settings = search_options.unconstrained(settings)
         translator = load(offered.folders[reverse])
         other = OtherDecoding(translator, reverse, bar.translation.text, settings, is_back=True)
     elif subject == GREEDY:
@@ -138,28 +136,20 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
 def _settings_in_words(settings: SearchSettings) -> str:
     beam = "greedy search" if settings.beam_size == 1 else f"beam size {settings.beam_size}"
     prefix = settings.prefix
-    text = prefix if isinstance(prefix, str) else search_request.as_text(prefix)
+    text = prefix if isinstance(prefix, str) else search_options.as_text(prefix)
     # the caption is HTML
     begins = f" · begins with {escape(quoted(text))}" if text.strip() else ""
     return f"{beam} · α {settings.alpha:g}{begins}"
 
 
-def _take(request: search_request.SearchRequest, model: str, other: Translation) -> None:
+def _take(request: search_options.SearchRequest, model: str, other: Translation) -> None:
     if not search_request.is_asked(request):
         mounts.queue_outdated_notice()
         return
-    settings = other.settings
-    search_request.set_request(
-        request._replace(
-            text=other.source if model != request.model else request.text,
-            beam_size=settings.beam_size,
-            alpha=settings.alpha,
-            prefix=" ".join(piece.text for piece in other.prefix),
-            forbid=" ".join(settings.forbidden),
-            edited="",
-            model=model,
-        )
-    )
+    settings = replace(other.settings, prefix=tuple(piece.text for piece in other.prefix))
+    text = other.source if model != request.model else request.text
+    changed = {**search_options.typed(settings), "text": text, "edited": "", "model": model}
+    search_request.set_request(request._replace(**changed))
 
 
 def show_both_maps(

@@ -136,7 +136,7 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
         assert words["wrong"] not in page_text(app)
     type_answer(app, 1, f"{dog + 0.03:.3f}")
     assert words["wrong"] in page_text(app)
-    assert words["hint"] in page_text(app)
+    assert words["look"] in page_text(app)  # nothing is highlighted on this card
     app.button(key="lesson-again-1").click().run()
     type_answer(app, 1, f"{dog + 0.01:.3f}".removeprefix("0"))
     assert words["right"].split("{")[0] in page_text(app)
@@ -330,6 +330,34 @@ def test_answers_belong_to_their_lesson_and_are_kept_where_it_is_closed(serve, l
     app.run()
     assert in_url(app, "answers") == old["two"]
     assert TEXTS["en"]["wrong"] in page_text(app)
+
+
+def test_back_takes_no_answer_from_a_reader(serve, lessons):
+    app = serve(text=SENTENCE, lesson="two", card="3")
+    app.radio(key="lesson-chosen-2").set_value(0).run()
+    app.button(key="lesson-check-2").click().run()
+    before = in_url(app, "answers")
+    app.button(key="lesson-show-2").click().run()
+    app.query_params["answers"] = before  # as Back does
+    app.run()
+    assert TEXTS["en"]["shown"].split("{")[0] in page_text(app)
+    assert in_url(app, "answers") == before  # the browser's entry stays as it was
+    app.button(key="lesson-again-2").click().run()
+    app.radio(key="lesson-chosen-2").set_value(1).run()
+    app.button(key="lesson-check-2").click().run()
+    assert given(app, lessons)[2] == ["1", SHOWN, "2"]
+    assert TEXTS["en"]["uncounted"] in page_text(app)
+
+
+def test_back_opens_the_view_beside_which_a_card_without_one_was_read(serve, lessons):
+    app = serve(text=SENTENCE, lesson="two", card="3")
+    view = links(app)[TEXTS["en"]["back"]]
+    assert (view["card"], view["page"], view["head"]) == (["2"], ["heads"], ["2"])
+
+
+def test_the_lessons_of_a_teacher_are_first_in_the_menu(serve, lessons):
+    own, *_ = [view for view in links(serve(text=SENTENCE)).values() if "lesson" in view]
+    assert own["lesson"][0] in ("two", "zwei")  # in both languages they have one label
 
 
 def test_answers_stay_where_the_words_of_a_lesson_are_mended(serve, lessons):

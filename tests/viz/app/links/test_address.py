@@ -19,6 +19,7 @@ from viz.app import streamlit_internals
 from viz.app.links import address
 from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.app.sentence import search_options
 from viz.draw.labels import PAGE_TITLES
 
 APP = Path(__file__).parents[4] / "app.py"
@@ -266,4 +267,8 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
                 named = ast.unparse(key)
                 is_text = isinstance(key, ast.Constant)
                 keys.add(ast.literal_eval(key) if is_text else attrgetter(named)(module))
-    assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= keys <= FREE_TEXTS
+    assert (
+        {"text", "removed", "pairs", "donor", "versus_prefix"}
+        <= keys
+        <= FREE_TEXTS | search_options.TEXTS
+    )

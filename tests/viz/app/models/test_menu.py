@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import go_back, in_url, texts
 from transformer import Translator, errors
 from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.cache import memory
@@ -112,8 +112,8 @@ def test_one_that_leaves_is_left_and_one_that_comes_is_there(open_, folder, made
     assert line(app)[0] == "French"
 
 
-def test_what_belonged_to_the_model_before_is_released_and_undo_brings_both_back(
-    open_: Callable[..., AppTest], translator: Translator
+def test_what_belonged_to_the_model_before_is_released_and_back_brings_both_back(
+    open_: Callable[..., AppTest], translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     piece = translator.tokenizer.pieces(translator.translate("My brother eats.").text)[0].text
     app = open_(text=SENTENCE, prefix=piece)
@@ -121,12 +121,8 @@ def test_what_belonged_to_the_model_before_is_released_and_undo_brings_both_back
     choose(app, "en-fr")
     assert in_url(app, "prefix") is None
     assert [text for text in texts(app) if "belonged to the model before" in text]
-    app.button(key="undo").click().run()
+    go_back(app, monkeypatch, text=SENTENCE, prefix=piece)
     assert (line(app), app.selectbox(key=MODEL).value) == (steered, first)
-    assert in_url(app, "prefix") == piece
-    app.button(key="redo").click().run()
-    assert (line(app)[0], app.selectbox(key=MODEL).value) == ("French", "en-fr")
-    assert in_url(app, "prefix") is None
 
 
 def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTest]) -> None:
@@ -170,8 +166,7 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, fol
     app.button(key="versus-take").click().run()
     assert (box(app).value, in_url(app, MODEL)) == (asked, "en-many")
     assert line(app) == ("French", theirs.text)
-    app.button(key="undo").click().run()
-    assert (box(app).value, in_url(app, MODEL)) == (SENTENCE, "en-fr")
+    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model="en-many")
     app.selectbox(key="versus_model").select("damaged").run()
     assert any("MANIFEST.json is not a Headlight manifest" in text for text in texts(app))
 
@@ -181,7 +176,9 @@ def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> 
         from viz.app.sentence import other_model, sentence_bar
 
         sentence_bar.show()
-        other_model.pick_other(sentence_bar.drawn_from(), "model2")
+        bar = sentence_bar.current()
+        assert bar is not None
+        other_model.pick_other(bar, "model2")
 
     app = serve(page, text=SENTENCE, model="en-fr", model2="fr-fi")
     menu = app.selectbox(key="model2")

@@ -11,7 +11,8 @@ def page() -> None:
     from viz.app.sentence import further_sentences, sentence_bar
 
     sentence_bar.show()
-    bar = sentence_bar.drawn_from()
+    bar = sentence_bar.current()
+    assert bar is not None
     st.session_state["sources"] = [trace.source for trace in further_sentences.traces(bar)]
 
 

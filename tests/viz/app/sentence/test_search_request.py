@@ -1,4 +1,4 @@
-"""The request to the search: in the link, in the bar, released, undone, refused."""
+"""The request to the search: in the link, in the bar, released, refused."""
 
 import pytest
 import streamlit as st
@@ -7,15 +7,11 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
 from transformer.text.words import ForbiddenWords
-from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence import search_options, sentence_bar
+from viz.app.sentence.search_options import SearchRequest
 from viz.app.sentence.search_request import (
-    MAX_STEPS,
-    PAUSE,
-    History,
-    SearchRequest,
     translate_request,
 )
-from viz.app.sentence.source_box import EXAMPLES
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -24,13 +20,11 @@ def bar() -> None:
     import streamlit as st
 
     from viz.app.links import address
-    from viz.app.sentence import search_request, sentence_bar
+    from viz.app.sentence import sentence_bar
 
     visited = st.session_state.get("visited")
     st.session_state[address.PAGE_CHANGED] = visited is not None
     sentence_bar.show()
-    st.button("undo", on_click=search_request.undo)
-    st.button("redo", on_click=search_request.redo)
 
 
 def german(app: AppTest) -> str:
@@ -49,7 +43,7 @@ def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix)
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
     wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
     assert german(app) == wanted.text != own
-    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in texts(app)[2]
+    assert f"begins with “\u2068{search_options.as_text(prefix)}\u2069”" in texts(app)[2]
     assert f"log probability −{-wanted.log_prob:.2f}" in figures(app)
     press(app, "Back to the model’s translation")
     assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
@@ -57,41 +51,24 @@ def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix)
     assert (in_url(app, "beam"), in_url(app, "alpha")) == ("2", "1.3")
 
 
-def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_brings_it_back(
-    serve, translator: Translator, prefix: list[str]
+def test_another_english_sentence_releases_what_belonged_to_the_last_and_back_brings_it_back(
+    serve, translator: Translator, prefix: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), forbid="Nilpferd")
+    url = {"text": SENTENCE, "prefix": " ".join(prefix), "forbid": "Nilpferd"}
+    app = serve(bar, **url)
     steered = german(app)
     app.text_area(key="text").set_value("The cat").run()
-    app.text_area(key="text").set_value("The cat sings.").run()  # one step with the letters before
+    app.text_area(key="text").set_value("The cat sings.").run()
     assert german(app) == translator.translate("The cat sings.").text
     assert in_url(app, "prefix") is None
     assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
     notice = (
-        f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
+        f"The prefix “\u2068{search_options.as_text(prefix)}\u2069” belonged to the sentence before"
     )
     assert any(line.startswith(notice) for line in texts(app))
-    press(app, "undo")
-    assert german(app) == steered
-    assert (in_url(app, "text"), in_url(app, "prefix")) == (SENTENCE, " ".join(prefix))
-    assert not any(line.startswith(notice) for line in texts(app))
-    press(app, "redo")
-    assert german(app) == translator.translate("The cat sings.").text
-    assert in_url(app, "prefix") is None
-
-
-def test_back_brings_a_sentence_with_its_prefix_and_is_undone_by_itself(
-    serve, prefix: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = {"text": SENTENCE, "prefix": " ".join(prefix)}
-    app = serve(bar, **url)
-    steered = german(app)
-    app.text_area(key="text").set_value("The cat sings.").run()
     go_back(app, monkeypatch, **url)
     assert (app.text_area(key="text").value, german(app)) == (SENTENCE, steered)
-    assert not any("belonged to the sentence before" in line for line in texts(app))
-    press(app, "undo")
-    assert in_url(app, "text") == "The cat sings."
+    assert not any(line.startswith(notice) for line in texts(app))
 
 
 def test_what_is_released_is_said_where_the_next_sentence_cannot_be_translated(
@@ -100,10 +77,8 @@ def test_what_is_released_is_said_where_the_next_sentence_cannot_be_translated(
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="3")
     app.text_area(key="text").set_value("dog " * 2_001).run()
     message = german(app)
-    assert message.count(" belonged to the sentence before; Undo on the Translate page brings") == 1
+    assert message.count(" belonged to the sentence before; Back brings it back.") == 1
     assert "There is no beam" not in message  # that was another request
-    press(app, "undo")
-    assert in_url(app, "prefix") == " ".join(prefix)
 
 
 @pytest.mark.parametrize("field", ["text", "edited"])
@@ -121,30 +96,6 @@ def test_back_brings_what_its_entry_has_or_keeps_what_no_link_holds(
     go_back(app, monkeypatch, **url)
     assert (app.text_area(key="text").value, german(app)) == tuple(url.values())
     assert not any("too long for a link" in line for line in texts(app))
-
-
-def test_an_example_is_a_step_of_its_own(serve) -> None:
-    app = serve(bar, text=SENTENCE)
-    app.text_area(key="text").set_value("The cat sings.").run()
-    states = app._tree.get_widget_states()
-    (menu,) = app.get("menu_button")
-    states.widgets.add(id=menu.proto.id).string_trigger_value.data = EXAMPLES["English"][1]
-    app._run(states)
-    app.text_area(key="text").set_value(EXAMPLES["English"][1][:-1]).run()
-    for text in (EXAMPLES["English"][1], "The cat sings.", SENTENCE):
-        press(app, "undo")
-        assert in_url(app, "text") == text
-
-
-def test_what_is_too_long_to_be_read_is_not_kept_to_be_undone(serve, translator) -> None:
-    app = serve(bar, text=SENTENCE)
-    for number in range(2):
-        app.text_area(key="text").set_value(str(number) * (translator.max_characters + 1)).run()
-        assert any("has more than 16,384 characters" in line for line in texts(app))
-    history = app.session_state["search_request.history"]
-    assert (history.now.text, history.before) == (SENTENCE, [])
-    press(app, "undo")
-    assert german(app) == translator.translate(SENTENCE).text
 
 
 WORD = "Hund"
@@ -206,46 +157,15 @@ def test_what_the_bar_had_no_time_to_take_goes_along_to_another_page(
 )
 def test_what_is_wrong_goes_and_what_is_sound_stays(translator, prefix, forbid, went_on) -> None:
     own = translator.translate(SENTENCE)
-    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
+    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbidden=forbid)
     _, used, message = translate_request(translator, request)
     assert used == request._replace(
         prefix="" if "prefix" in went_on else request.prefix,
-        forbid="" if "words" in went_on else request.forbid,
+        forbidden="" if "words" in went_on else request.forbidden,
     )
     assert message.endswith(f". The search went on {went_on}.")
     for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
         assert message.count(f"“{wrong}”") == 1
-
-
-def test_steps_are_undone_and_redone_until_something_new_is_done() -> None:
-    history: History[str] = History()
-    for n, state in enumerate(("a", "b", "b", "c")):
-        history.see(state, n)
-    assert [history.undo() for _ in range(4)] == ["b", "a", "a", "a"]
-    assert [history.redo() for _ in range(2)] == ["b", "c"]
-    assert history.undo() == "b"
-    history.see("b", 9)  # the run after the undo shows it
-    assert history.redo() == "c"
-    history.undo()
-    history.see("d", 10)
-    assert history.redo() == "d"
-    assert history.undo() == "b"
-
-
-def test_letters_that_follow_one_another_are_one_step() -> None:
-    history: History[str] = History()
-    history.see("", 0)
-    for n, text in enumerate(("E", "Ei", "Ein")):
-        history.see(text, 1 + n * PAUSE / 2, "text")
-    history.see("Ein H", 20, "text")  # after a pause
-    history.see("Ein H!", 20.1, "german")  # in another field
-    assert [history.undo() for _ in range(3)] == ["Ein H", "Ein", ""]
-    history.see("x", 20.2, "german")  # what is typed after an undo is a step of its own
-    assert history.undo() == ""
-    # it does not grow for ever
-    for n in range(MAX_STEPS + 10):
-        history.see(f"{n}", 100 + n)
-    assert len(history.before) == MAX_STEPS
 
 
 def test_where_every_word_is_forbidden_the_search_goes_on_without(

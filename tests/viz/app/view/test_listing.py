@@ -2,22 +2,27 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from functools import cache, wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app.view.programs import check, same
 from tests.viz.app_test import texts
 from transformer import TransformerConfig, Translator
+from transformer.circuits import pairs, pairs_report
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
-from viz.app.links.navigation import LAYERS, REMOVE_HEADS, WHY
+from viz.app.cache.memory import ByteCache
+from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import OpenModel
 from viz.app.view import Page, View
@@ -45,6 +50,16 @@ def _models_load_once_and_stop_early() -> Iterator[None]:
         load = cache(Translator.load)
         names = {"bundled-de-en": REVERSE}
         patch.setattr(Translator, "load", lambda folder=BUNDLED: load(names.get(folder, folder)))
+        # as it is stored beside the model: `test_bundled_models.py` measures some pairs anew
+        measure = pairs.measure_pairs
+
+        @wraps(measure)
+        def stored(translator: Translator, given: Any, *more: Any) -> Any:
+            known = pairs_report.read(translator)
+            same = known is not None and [*known.pairs] == [*given]
+            return known if same else measure(translator, given, *more)
+
+        patch.setattr(pairs, "measure_pairs", stored)
         # translations of changed models, which do not end, have some pieces instead of fifty
         patch.setitem(inspect.unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
         yield
@@ -72,16 +87,63 @@ def to_bounds(app: AppTest, page: Page) -> None:
     assert not app.exception
 
 
+@pytest.fixture
+def computed() -> Iterator[list[object]]:
+    """Keys of what is computed, and not in the cache."""
+    keys: list[object] = []
+    get = ByteCache.get
+
+    def noted(cache: ByteCache, key: Any, compute: Callable[[], Any]) -> Any:
+        def counted() -> Any:
+            keys.append(key)
+            return compute()
+
+        return get(cache, key, counted)
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(ByteCache, "get", noted)
+        yield keys
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
-def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
+def test_the_code_under_a_view_gives_every_value(
+    serve, listed, computed, page: Page, view: View
+) -> None:
     for checkpoint, text in SENTENCES if view.needs in ("sentence", "trace") else SENTENCES[:1]:
         app = opened(serve, page, view, checkpoint, text)
         shown = [code.value for code in app.code if code.language == "python"]
         assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
+    computed.clear()
+    app.run()
+    assert computed == []  # each result is found again
     to_bounds(app, page)
+    computed.clear()
+    app.run()
+    assert computed == []
     for source, values in listed:
         check(source, values)
+
+
+@pytest.fixture(scope="module")
+def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "marian"
+    # other numbers of layers and heads in either stack, and other pieces in either language
+    return marian_folder.write(
+        folder, separate=True, layers=1, h=4, decoder=(3, 2, 20), scaled=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_the_code_under_a_view_gives_every_value_of_a_marian_folder(
+    serve, listed, marian: Path, page: Page, view: View
+) -> None:
+    app = opened(serve, page, view, marian, "The old cat sleeps.")
+    to_bounds(app, page)
+    for source, values in listed:
+        with chdir(marian.parent):
+            check(source, values)
 
 
 CHOICES: list[tuple[str, dict[str, str]]] = [
@@ -89,7 +151,7 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
         "roles",
         {"roles_view": REMOVE_HEADS, "removed": "L2 H4 cross,L1 H1 encoder uniform", "beam": "1"},
     ),
-    ("roles", {"roles_view": WHY, "patch_edges": "true", "why_heads": "direct logits"}),
+    ("roles", {"roles_view": "Why this word", "patch_edges": "true", "why_heads": "direct logits"}),
     ("heads", {"layer": "2", "head": "3", "lens": "norms", "words": "true", "sort": "entropy"}),
     ("heads", {"layer": "mean", "head": "mean", "without_sinks": "true", "kind": "encoder"}),
     ("heads", {"view": "compare", "with": "another lens"}),
@@ -101,7 +163,10 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
     ("translate", {"versus": "greedy search", "versus_maps": "true", "map_head": "mean"}),
     ("translate", {"versus": "translation back", "links": "both directions"}),
     ("translate", {"translate_view": "One map", "without_sinks": "true"}),
-    ("roles", {"roles_view": LAYERS, "encoder_layers": "true", "written": "3", "beam": "1"}),
+    (
+        "roles",
+        {"roles_view": "Layer by layer", "encoder_layers": "true", "written": "3", "beam": "1"},
+    ),
 ]
 """Pages, and choices of theirs that neither the first visit nor the bounds have."""
 
@@ -206,6 +271,9 @@ def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     listing.add("result", listing.call(given, (1,), {}), result)
     parts = [result, result.exact, result.model]
     keys += [listing.call(same, (part, 1), {}).key for part in parts]
+    for index in (0, 1, (0, 1)):
+        listing.add(f"part{len(keys)}", listing.part(result, index), part := [index])
+        keys.append(listing.call(same, (part, 1), {}).key)
     assert len(set(keys)) == len(keys)
 
 

@@ -2,20 +2,16 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app.view.programs import Programs, check
 from tests.viz.app_test import in_url
-from tests.viz.pages.corpus.conftest import press
 from tests.viz.pages.reading import frames
-from transformer import KINDS, Translator
+from transformer import Translator
 from transformer.corpus.measured import COST, MeasuredLines, head_means, heads_table
-from transformer.corpus.token_classes import EVEN, class_weights
 from viz.figures.head_scatter import NAMED, furthest
 from viz.trace_files import csv_bytes, parquet_bytes
 
@@ -62,36 +58,3 @@ def test_the_page_opens_at_the_furthest_head_with_every_number_of_the_table(
     assert set(drawn["kind"]) == {"cross"}
     assert len(drawn) == (table["kind"] == "cross").sum()
     assert in_url(app, "corpus_x") == "one-to-one"
-
-
-def test_the_classes_of_tokens_are_summed_on_a_click_with_their_code(
-    view: Callable[..., AppTest],
-    measured: tuple[Translator, MeasuredLines],
-    monkeypatch: pytest.MonkeyPatch,
-    measured_folder: Path,
-    listed: Programs,
-) -> None:
-    monkeypatch.chdir(measured_folder.parent)  # where the code finds the model
-    files: dict[str, pd.DataFrame] = {}
-    monkeypatch.setattr(
-        "viz.app.chrome.charts.table_downloads", lambda frame, name: files.update({name: frame})
-    )
-    app = view("Heads")
-    assert "token-classes" not in files
-    press(app, "corpus-classes")
-    result = class_weights(*measured)
-    pd.testing.assert_frame_equal(files["token-classes"], result.table)
-    captions = [caption.value for caption in app.caption]
-    for chart, kind in enumerate(KINDS, start=1):
-        table = result.table[result.table["kind"] == kind]
-        (drawn,) = frames(app, chart)
-        for name in ("share", "low", "high"):
-            assert np.array_equal(drawn[name], table[name])
-        special = table[(table["class"] == "special")].set_index("layer")["share"]
-        layers = special.drop(EVEN)
-        stated = (
-            f"L{layers.idxmax()} gives special tokens the most: {100 * layers.max():.0f}\u00a0%"
-        )
-        assert sum(stated in caption for caption in captions) >= 1
-        assert sum(f"even attention: {100 * special[EVEN]:.0f}\u00a0%" in x for x in captions) >= 1
-    check(*listed[-1])

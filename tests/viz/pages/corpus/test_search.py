@@ -1,6 +1,5 @@
 """The view “Search”: the order and the matches are those of the analysis."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -55,13 +54,14 @@ def test_lines_are_sorted_by_presets_and_measures_of_a_head(
 @pytest.mark.parametrize(
     ("url", "numbers"),
     [
-        ({"match_source": "^The .*garden"}, {1, 6}),
-        ({"match_source": "garden", "match_translation": r"\bHund\b"}, {1}),
+        ({"match_source": "IN THE garden"}, {1, 6}),
+        ({"match_source": "garden", "match_translation": "Hund "}, {1}),
+        ({"match_source": "^The .*garden ("}, set()),  # it is text
         ({"match_subwords": "</s>"}, {1, 2, 4, 5, 6}),
         ({"match_source": "Infinity"}, set()),
     ],
 )
-def test_lines_match_every_pattern_of_a_link(
+def test_lines_have_every_text_of_a_link(
     view: Callable[..., AppTest], url: dict[str, str], numbers: set[int]
 ) -> None:
     query = {name: [pattern] for name, pattern in url.items()}
@@ -70,18 +70,6 @@ def test_lines_match_every_pattern_of_a_link(
     count = f"{len(numbers)} of 5 lines match" if len(numbers) < 5 else "5 lines"
     assert f"{count}, sorted by {LEAST_CERTAIN}, smallest first." in app_test.texts(app)
     assert {*shown(app)} == numbers if numbers else not app.dataframe
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", ["dog(", "^(.|.)+(?<=x)$"])
-def test_a_pattern_that_is_wrong_or_endless_is_one_sentence(
-    view: Callable[..., AppTest], pattern: str
-) -> None:
-    began = time.perf_counter()
-    app = view("Search", match_source=pattern)
-    assert time.perf_counter() - began < 8
-    assert not app.dataframe
-    assert len([text for text in app_test.texts(app) if pattern[:3] in text]) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,15 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, html
 from tests.viz.pages.roles.made_reports import chart_tables
-from transformer import KINDS, AttentionTrace, Translator
+from transformer import AttentionTrace, Translator
 from transformer.analysis import teacher_forcing
 from transformer.analysis.lenses import alti, decomposition
 from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.circuits.key_norms import key_norms
 from viz.app.cache import cached_results
 from viz.draw import formatting
 from viz.draw.changed_words import mark_changed_words  #
-from viz.pages.roles import layer_by_layer, sink_norms
+from viz.pages.roles import layer_by_layer
 from viz.pages.roles import layer_by_layer as layers
 
 STEP = 2
@@ -89,42 +88,6 @@ def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace
         assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
     first, _ = layer_by_layer.word_shares(trace, state)
     assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
-
-
-def test_dots_are_keys_and_the_sinks_are_named_with_their_numbers(opened, translator, trace):
-    app = opened()
-    charts = chart_tables(app, "attention received", "received")
-    captions = [c.value.replace("\\", "") for c in app.caption if "‖x‖" in c.value]
-    for kind, table, caption in zip(KINDS, charts, captions, strict=False):
-        norms = key_norms(translator.model, trace, kind)
-        layers, keys = norms.norms.shape
-        assert len(table) == layers * keys
-        for (layer, key), row in zip(
-            np.ndindex(layers, keys), table.to_dict("records"), strict=True
-        ):
-            assert row["layer"] == f"L{layer + 1}"
-            assert (row["is"] == sink_norms.SINK) == (
-                trace.labels(kind).keys[key] in {"<s>", "</s>", ".", "▁"}
-            )
-            assert row["norm"] == pytest.approx(norms.norms[layer, key], rel=1e-6)
-            assert row["received"] == pytest.approx(norms.received[layer, key])
-        by_layer = table[table["is"] == sink_norms.SINK].groupby("layer")["received"].sum()
-        assert f"{100 * by_layer.mean():.0f}\u00a0%" in caption
-        mean = table.groupby("is")["norm"].mean()
-        assert f"{mean[sink_norms.SINK] / mean[sink_norms.OTHER]:.2f} times" in caption
-        assert f"{table['norm'].max():.1f}" in caption
-
-
-def test_a_sentence_of_sinks_alone_and_a_long_one_have_their_dots(
-    opened, translator, monkeypatch
-) -> None:
-    monkeypatch.setattr(sink_norms, "MAX_DOTS", 5)
-    app = opened(text="....")
-    captions = [c.value.replace("\\", "") for c in app.caption]
-    assert any(c.startswith("Every token is a sink. ") for c in captions)
-    for table in chart_tables(app, "attention received", "received"):
-        assert len(table) == 5
-    assert sum("Drawn: the 5 of " in c for c in captions) == len(KINDS)
 
 
 def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:

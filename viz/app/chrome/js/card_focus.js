@@ -7,6 +7,7 @@
   const PANEL = ".st-key-lesson";
   const MENU = ".st-key-lessons, [data-testid=stPopoverBody]";
   const CARD = "st-key-lesson-card-";
+  const FIRST = `${CARD}0`;
   const VERDICT = "st-key-lesson-verdict-";
   const FIELD = `${PANEL} input:not(:disabled)`;
   const UNSENT = `${PANEL} [data-testid=InputInstructions]`;
@@ -51,7 +52,7 @@
     const element = aim && (due || document.activeElement === document.body) ? find(aim) : null;
     if (!element) return;
     if (!element.matches(CONTROLS)) element.tabIndex = -1; // Tab goes on from it, and passes it by
-    element.focus({ preventScroll: !due });
+    element.focus({ preventScroll: !due || aim.endsWith(FIRST) }); // above it are goal and text
   };
 
   let waiting = 0;

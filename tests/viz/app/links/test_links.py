@@ -1,0 +1,37 @@
+"""Fifty links open on the view and the choices that they always have, forged values on the usual.
+
+Each line of `links.jsonl` has a page, the parameters of a link, and what the fields of these names
+show. Links are kept: change a line only where one is to end.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+pytestmark = pytest.mark.slow
+
+APP = Path(__file__).parents[4] / "app.py"
+LINKS = Path(__file__).with_name("links.jsonl").read_text("utf-8").splitlines()
+FIELDS = (
+    *("button_group", "selectbox", "multiselect"),
+    *("number_input", "slider", "checkbox", "toggle", "text_input"),
+)
+
+
+@pytest.mark.parametrize("line", LINKS, ids=range(len(LINKS)))
+def test_a_link_opens_on_its_view_with_its_choices(line: str) -> None:
+    page, url, expected = json.loads(line)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app._page_hash = calc_hash("" if page == "translate" else page)
+    for name, value in {"text": "A dog runs.", **url}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    shown: dict[str, Any] = {
+        field.key: field.value for kind in FIELDS for field in getattr(app, kind) if field.key
+    }
+    assert {name: shown.get(name) for name in expected} == expected

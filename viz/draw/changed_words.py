@@ -12,7 +12,7 @@ class Part(NamedTuple):
     """A word of a text, or one that it lost."""
 
     change: Literal["same", "moved", "new", "lost"]
-    index: int  # of a lost word in the text before, else in the text
+    place: int  # of a lost word in the text before, else in the text
 
 
 def word_changes(before: Sequence[str], after: Sequence[str]) -> list[Part]:

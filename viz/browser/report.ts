@@ -1,5 +1,5 @@
-// The script of a saved page, which carries its data as text. It runs before the page is read to its
-// end: the heads of a large trace follow it.
+// The script of a saved page, which carries its data as text. It runs before the page is read to
+// its end: the heads of a large trace follow it.
 
 import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
@@ -9,7 +9,7 @@ import { Explorer, headOf } from "./explorer.ts";
 
 const heads = document.getElementById("heads") as HTMLElement;
 const frame = window.frameElement as HTMLElement | null;
-let explorer: Explorer | undefined;
+let explorer: Explorer | null = null;
 
 if (frame) followHost(frame, () => explorer?.repaint());
 const data = await Explorer.read(decode(await unzip(await textOf("weights"))), textOf);

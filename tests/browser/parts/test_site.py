@@ -285,7 +285,7 @@ def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
 def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_part(served, visit):
     # a link to another sentence shows none before it is translated
     waiting: list[Any] = []
-    visit.route("**/*.bin", waiting.append)
+    visit.route("**/*.bin", lambda route: waiting.append(route))
     visit.goto(f"{served}?text=A+dog")
     says(visit, "#translation", "as soon as")
     assert visit.locator("#watch canvas").count() == 0

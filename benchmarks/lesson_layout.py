@@ -6,7 +6,6 @@ card is measured as it opens, folded and unfolded, and once its answer is shown.
 """
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -104,6 +103,21 @@ LIT = """() => {
   return `of ${all} px lit, ${some} in sight in a room of ${room}`;
 }"""
 
+# until no part of the card has moved for so many milliseconds, or has moved for long
+SETTLE = """(still) => new Promise((done) => {
+  const places = () => [...document.querySelectorAll(".st-key-lesson *, .hl-lit")].slice(0, 90)
+    .map((element) => Math.round(element.getBoundingClientRect().top)).join();
+  const began = performance.now();
+  let [before, since] = [places(), began];
+  const look = () => {
+    const [now, at] = [places(), performance.now()];
+    if (now !== before) [before, since] = [now, at];
+    if (at - since >= still || at - began > 20 * still) done();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
+
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks layout`."""
@@ -198,13 +212,5 @@ def _rest(page: Any, place: str, field: bool = False) -> None:
 
 
 def _settle(page: Any) -> None:
-    """Wait until nothing moves."""
-    places = """() => [...document.querySelectorAll(".st-key-lesson *, .hl-lit")].slice(0, 90)
-        .map((e) => Math.round(e.getBoundingClientRect().top)).join()"""
-    end, before = time.monotonic() + SETTLED * 6, ""
-    still = 0
-    while time.monotonic() < end and still < 3:
-        page.wait_for_timeout(SETTLED * 100)
-        now = page.evaluate(places)
-        still = still + 1 if now == before else 0
-        before = now
+    """Wait until nothing has moved for a moment."""
+    page.evaluate(SETTLE, SETTLED * 300)

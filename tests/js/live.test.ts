@@ -159,7 +159,7 @@ test("what was pressed stays where it is while the page above it grows", () => {
   let resized = () => {};
   const map: any = { isConnected: true, getBoundingClientRect: () => ({ top: above - scrolled }) };
   class Part {}
-  const main = { style: {}, contains: () => true };
+  const main = { style: { setProperty() {} }, contains: () => true };
   const now: any = {
     parentElement: main, contains: () => false, offsetHeight: 10,
     classList: { toggle() {} },

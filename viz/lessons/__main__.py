@@ -160,7 +160,7 @@ def _parser() -> Parser:
     help_text = "address of the app, for the link of a class and its QR code"
     page.add_argument("--host", type=_host, metavar="URL", help=help_text)
     page.set_defaults(run=_handout)
-    collect = commands.add_parser("collect", help="show answers files of readers as a table")
+    collect = commands.add_parser("collect", help="show the answers files of students as a table")
     add = collect.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="an answers file")
     add("--lessons", type=Path, default=ASSETS / "lessons", metavar="DIR", help="its lesson file")

@@ -107,7 +107,7 @@ def parse_answers(name: str, content: bytes) -> Answers:
         if fields.pop("sha256", None) != _checksum(fields):
             raise DocumentError("was changed after its download")
     except DocumentError as error:
-        raise InputError(f"{name} {error}: ask its reader to download it again.") from None
+        raise InputError(f"{name} {error}: ask the student to download it again.") from None
     return answers
 
 

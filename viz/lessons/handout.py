@@ -12,19 +12,8 @@ from markdown_it import MarkdownIt
 from viz.lessons.classroom import class_link, qr_code
 from viz.lessons.grading import KeyEntry, in_language
 from viz.lessons.lesson import Card, Language, Lesson
+from viz.lessons.texts import TEXTS
 
-TEXTS: dict[Language, dict[str, str]] = {
-    "en": {
-        "goal": "Goal", "minutes": "{} minutes", "name": "Name", "sentence": "Sentence",
-        "open": "Open", "answer": "Answer", "answers": "Answers", "notes": "For the teacher",
-        "own": "Depends on the reader’s own sentence.", "made": "Answers computed with {}",
-    },
-    "de": {
-        "goal": "Ziel", "minutes": "{} Minuten", "name": "Name", "sentence": "Satz",
-        "open": "Öffne", "answer": "Antwort", "answers": "Lösungen", "notes": "Für die Lehrkraft",
-        "own": "Hängt vom eigenen Satz ab.", "made": "Lösungen berechnet mit {}",
-    },
-}  # fmt: skip
 _PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
@@ -53,19 +42,19 @@ def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str, host: str = "
     With the host of an app, it has the link for a class with its QR code, and whole addresses.
     """
     texts = TEXTS[lesson.language]
-    about = f"{texts['goal']}: {lesson.goal} · {texts['minutes'].format(lesson.minutes)}"
+    about = f"{texts['goal']}: {lesson.goal} · {texts['minutes'].format(minutes=lesson.minutes)}"
     questions = [
         _blank(texts["name"]),
         f"<h1>{escape(lesson.title)}</h1>",
         f'<p class="about">{escape(about)}</p>',
-        *_labelled(texts["sentence"], lesson.sentence),
+        *_labelled(texts["source"], lesson.sentence),
         *_link(lesson, host, texts),
         _MARKDOWN.render(lesson.text),
         *(_question(number, entry, lesson, host) for number, entry in enumerate(key, start=1)),
     ]
     answers = [
-        f"<h1>{texts['answers']}: {escape(lesson.title)}</h1>",
-        f'<p class="about">{escape(texts["made"].format(made_by))}</p>',
+        f"<h1>{texts['solutions']}: {escape(lesson.title)}</h1>",
+        f'<p class="about">{escape(texts["computed"].format(model=made_by))}</p>',
         *_answers(key, lesson.language),
     ]
     if lesson.notes:
@@ -83,24 +72,24 @@ def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str, host: str = "
 def _link(lesson: Lesson, host: str, texts: dict[str, str]) -> list[str]:
     """Format the link for a class and its QR code, where there is a host."""
     link = class_link(lesson, host)
-    return [*_labelled(texts["open"], link, "link"), qr_code(link)] if host else []
+    return [*_labelled(texts["link"], link, "link"), qr_code(link)] if host else []
 
 
 def _question(number: int, entry: KeyEntry, lesson: Lesson, host: str) -> str:
     card, texts = entry.card, TEXTS[lesson.language]
     parts = [_heading(number, card)]
     if entry.sentence and entry.sentence.trace.source != lesson.sentence:
-        parts += _labelled(texts["sentence"], entry.sentence.trace.source)
+        parts += _labelled(texts["source"], entry.sentence.trace.source)
     parts.append(_MARKDOWN.render(card.text))
     if card.view:
         view = card.view
         if host and (sentence := lesson.sentence_of(card)):
             view = view._replace(choices={**view.choices, "text": [sentence]})
-        parts += _labelled(texts["open"], host + view.url, "link")
+        parts += _labelled(texts["link"], host + view.url, "link")
     if card.ask:
         parts.append(f'<div class="ask">{_MARKDOWN.render(card.ask)}</div>')
         boxes = "".join(f"<li>{_MARKDOWN.renderInline(c.text)}</li>" for c in card.choices)
-        parts.append(f"<ul>{boxes}</ul>" if boxes else _blank(texts["answer"]))
+        parts.append(f"<ul>{boxes}</ul>" if boxes else _blank(texts["solution"]))
     return _article(f"card-{number}", parts)
 
 
@@ -113,7 +102,7 @@ def _answers(key: Sequence[KeyEntry], language: Language) -> list[str]:
         lines = [_heading(number, card)]
         if sentence and sentence.trace.source != source:
             source = sentence.trace.source
-            lines += _labelled(texts["sentence"], f"{source} → {sentence.trace.target}")
+            lines += _labelled(texts["source"], f"{source} → {sentence.trace.target}")
         text = escape(in_language(answer, language) if answer else problem or texts["own"])
         reveal = _MARKDOWN.render(card.reveal) if answer else ""
         # the answer is text, and put in after the Markdown is HTML

@@ -1,4 +1,4 @@
-"""Texts around the cards of a lesson, in each language of lessons."""
+"""Texts around the cards of a lesson and in its handout, in each language of lessons."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -88,6 +88,14 @@ _TEXTS = {
     "at_once": ("{right} at the first try.", "{right} beim ersten Versuch."),
     "reader": ("Your name", "Dein Name"),
     "download": ("Download your answers", "Antworten herunterladen"),
+    # of the handout
+    "source": ("Sentence", "Satz"),
+    "link": ("Open", "Öffne"),
+    "solution": ("Answer", "Antwort"),
+    "solutions": ("Answers", "Lösungen"),
+    "notes": ("For the teacher", "Für die Lehrkraft"),
+    "own": ("Depends on the reader’s own sentence.", "Hängt vom eigenen Satz ab."),
+    "computed": ("Answers computed with {model}", "Lösungen berechnet mit {model}"),
 }
 TEXTS: dict[Language, dict[str, str]] = {
     language: {name: texts[number] for name, texts in _TEXTS.items()}

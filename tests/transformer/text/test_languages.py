@@ -20,6 +20,13 @@ def test_one_thing_of_a_language_has_its_article(languages: Languages, phrase: s
     assert languages.with_article("source", "token") == phrase
 
 
+def test_the_target_language_is_noticed_and_what_both_have_says_nothing() -> None:
+    for text in ("Lila Häuser singen in der Stadt.", "Warum wartest du in Berlin?", "Aber immer!"):
+        assert OURS.mistaken(text) == "German", text
+    for text in ("Tom waits in Berlin for Maria.", "Kindergarten in Wien", "Was war in Berlin"):
+        assert OURS.mistaken(text) is None, text
+
+
 @pytest.mark.parametrize(
     ("languages", "text", "target"),
     [

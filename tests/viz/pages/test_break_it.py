@@ -128,12 +128,13 @@ def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(
 @pytest.mark.parametrize(
     ("before", "after", "changes"),
     [
-        ("a b c d e f.", "a b c d e f.", (0, 0, False)),
-        ("a b c d e f.", "a b c d e g.", (1, 1, False)),  # a single word is overlooked
-        ("a b c d e f.", "a b c d e f!", (0, 0, False)),
-        ("a b c d e.", "a b c d g.", (1, 1, True)),
-        ("a b c.", "a b c c.", (0, 1, True)),
-        ("a.", ".", (1, 0, True)),
+        ("a b c d e f.", "a b c d e f.", (0, 0, 0, False)),
+        ("a b c d e f.", "a b c d e g.", (1, 1, 0, False)),  # a single word is overlooked
+        ("a b c d e f.", "a b c d e f!", (0, 0, 0, False)),
+        ("a b c d e.", "a b c d g.", (1, 1, 0, True)),
+        ("a b c.", "a b c c.", (0, 1, 0, True)),
+        ("a.", ".", (1, 0, 0, True)),
+        ("a b c.", "c a b.", (0, 0, 1, False)),  # it only moved
     ],
 )
 def test_words_that_differ_are_counted(before: str, after: str, changes: tuple) -> None:

@@ -24,7 +24,10 @@ export function hold(sticky: HTMLElement, parts: Iterable<Element>) {
     addEventListener(name, () => keep(null), { capture: true, passive: true });
   }
   const observer = new ResizeObserver(() => {
-    sticky.classList.toggle("long", sticky.offsetHeight > LARGEST * window.innerHeight);
+    const { classList, offsetHeight } = sticky;
+    const isLong = offsetHeight > LARGEST * window.innerHeight;
+    classList.toggle("long", isLong);
+    main.style.setProperty("--above", `${isLong ? 0 : offsetHeight}px`);
     if (!held?.isConnected) return;
     const moved = placeOf(held) - place;
     place += moved;

@@ -29,22 +29,23 @@ export function compared(words: string[], before: string[]): (Word & { index: nu
     compare(word + size, to, old + size, last);
   };
   compare(0, words.length, 0, before.length);
-  const [lost, added] = (["lost", "new"] as const).map((change) =>
-    tally(parts.filter((part) => part.change === change).map(({ text }) => text)));
-  const [gone, come] = [new Map<string, number>(), new Map<string, number>()];
+  const lost = parts.filter(({ change }) => change === "lost").map(({ text }) => text);
+  const come = parts.filter(({ change, text }) => change === "new" && take(lost, text))
+    .map(({ text }) => text);
+  const gone = [...come];
   return parts.flatMap((part) => {
     const { text, change } = part;
-    if (change === "same") return [part];
-    const seen = change === "lost" ? gone : come;
-    seen.set(text, (seen.get(text) ?? 0) + 1);
-    const moves = (seen.get(text) ?? 0) <= Math.min(lost.get(text) ?? 0, added.get(text) ?? 0);
-    if (!moves) return [part];
-    return change === "lost" ? [] : [{ ...part, change: "moved" }];
+    if (change === "new" && take(come, text)) return [{ ...part, change: "moved" }];
+    return change === "lost" && take(gone, text) ? [] : [part];
   });
 }
 
-const tally = (texts: string[]) => texts.reduce((counts, text) =>
-  counts.set(text, (counts.get(text) ?? 0) + 1), new Map<string, number>());
+/** Take a text out of a list. @returns whether it was there */
+function take(texts: string[], text: string) {
+  const at = texts.indexOf(text);
+  if (at >= 0) texts.splice(at, 1);
+  return at >= 0;
+}
 
 function longestRun(
   words: string[], before: string[], [from, to]: number[], [first, last]: number[],

@@ -42,11 +42,10 @@ export class Popover {
     this.root.classList.toggle("hl-locked", locked);
     this.rows = { first: word.first, others: [] };
     const pieces = data.pieces.slice(word.first, word.first + word.count);
-    const shown = (piece: Labelled, n: number) => beginningWith(pieces.slice(0, n), piece);
     this.list.replaceChildren(...pieces.map((piece, n) => {
       const index = word.first + n;
       const others = piece.others.map((other, alternative) => {
-        const row = line(shown(other, n), other.p, {
+        const row = line(beginningWith(pieces.slice(0, n), other), other.p, {
           role: "option", id: `hl-other-${index}-${alternative}`, "aria-selected": "false",
           "aria-disabled": String(locked),
           class: other.p > piece.p ? "hl-card-row hl-rather" : "hl-card-row",
@@ -55,10 +54,10 @@ export class Popover {
         return row;
       });
       this.rows.others.push(others);
-      const written = line(shown(piece, n), piece.p, { class: "hl-card-row hl-written" });
+      const written = line(piece.label, piece.p, { class: "hl-card-row hl-written" });
       written.setAttribute("aria-hidden", "true"); // the group's name says it
       return make("div", { class: "hl-card-piece", role: "group",
-        "aria-label": `${quote(shown(piece, n))} ${number(piece.p)}` }, written, ...others);
+        "aria-label": `${quote(piece.label)} ${number(piece.p)}` }, written, ...others);
     }));
     if (this.at) this.choose(this.at);
   }

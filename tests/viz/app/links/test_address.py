@@ -201,6 +201,15 @@ def test_a_page_is_found_as_it_was_left(visit) -> None:
     assert in_url(app, "arch_box") == link["arch_box"]
 
 
+def test_another_sentence_drops_what_was_chosen_on_the_last(visit) -> None:
+    chosen = {"step": "3", "numbers": "cross-1-1-1-1", "break": "2", "arch-map-row": "2"}
+    app = visit("schedule", text=SENTENCE, **chosen, removed="L1 H1")
+    visit("schedule", app)  # at the same address
+    assert {name: in_url(app, name) for name in chosen} == chosen
+    app.text_area(key="text").set_value("A cat.").run()
+    assert [in_url(app, name) for name in (*chosen, "removed")] == [None] * 4 + ["L1 H1"]
+
+
 def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch) -> None:
     monkeypatch.setenv(CHECKPOINT_VARIABLE, "no/such/_*x*_")
     app = None

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-pytestmark = pytest.mark.slow
+from viz.app.links.address import SHARED
 
 APP = Path(__file__).parents[4] / "app.py"
 LINKS = Path(__file__).with_name("links.jsonl").read_text("utf-8").splitlines()
@@ -22,6 +22,13 @@ FIELDS = (
 )
 
 
+def test_every_page_of_heads_shares_the_open_one() -> None:
+    for page, _, expected in map(json.loads, LINKS):
+        if page != "masks":  # whose kind is that of a mask
+            assert {"kind", "layer", "head"} & expected.keys() <= SHARED.get(page, {}).keys()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LINKS, ids=range(len(LINKS)))
 def test_a_link_opens_on_its_view_with_its_choices(line: str) -> None:
     page, url, expected = json.loads(line)

@@ -31,7 +31,7 @@ def same(value: Any, other: Any) -> bool:
     if isinstance(value, ProjectionTimes):  # measured anew
         return True
     if isinstance(value, Translation):  # with its time
-        return bool(value.text == other.text) and same(value.log_prob, other.log_prob)
+        return same(value.candidates, other.candidates)
     if inspect.isfunction(value):  # a hook
         return bool(value.__qualname__ == other.__qualname__)
     if isinstance(value, Mapping):

@@ -158,7 +158,8 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
     ("heads", {"view": "compare", "with": "another sentence"}),
     ("heads", {"view": "compare", "with": "another model", "model2": "bundled-de-en"}),
     ("translate", {"where_from": "true", "beam": "2", "prefix": "▁Ein"}),
-    ("translate", {"translate_view": "Almost written", "edited": "Ein Hund."}),
+    ("translate", {"translate_view": "Almost written", "edited": "Ein Hund.", "alpha": "1.5"}),
+    ("translate", {"translate_view": "Runners-up", "forbid": "Hund-", "beam": "2"}),  # is refused
     ("translate", {"translate_view": "Runners-up", "forbid": "läuft", "alpha": "0.3"}),
     ("translate", {"versus": "greedy search", "versus_maps": "true", "map_head": "mean"}),
     ("translate", {"versus": "translation back", "links": "both directions"}),
@@ -185,6 +186,20 @@ def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> 
     assert (NOTHING in texts(app)) == (view.needs in ("sentence", "trace"))
     pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
     assert not (pictures and view.needs == "trace")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_page_has_the_sentence_in_the_bar_if_a_view_is_drawn_with_it(page: Page) -> None:
+    given = [inspect.signature(view.draw).parameters.values() for view in page.views]
+    assert page.needs_sentence == ("BarTranslation" in str(given))
+
+
+def test_a_view_of_a_trace_is_not_drawn_for_a_translation_without_one(serve) -> None:
+    (inside,) = (page for page in PAGES if page.path == "inside")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_bar, "is_traced", lambda _: False)
+        app = opened(serve, inside, inside.views[0], BUNDLED, "A dog runs.")
+    assert "kind" not in [group.key for group in app.button_group]
 
 
 def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:

@@ -1,11 +1,13 @@
 // Part of the page itself: copies the link of what is shown, without answers to a lesson, and turns
-// the arrow keys into steps while the page is presented.
+// keys into steps while the page is presented.
 {
   const COPIED = "Copied";
-  const STEPS = {
-    ArrowRight: "[class*=st-key-lesson-next]",
-    ArrowLeft: "[class*=st-key-lesson-back]",
-  };
+  const NEXT = "[class*=st-key-lesson-next]";
+  const BACK = "[class*=st-key-lesson-back]";
+  // of the keyboard, and of a presenter's remote control
+  const STEPS = /** @type {Record<string, string>} */ ({
+    ArrowRight: NEXT, PageDown: NEXT, ArrowLeft: BACK, PageUp: BACK,
+  });
   const FINDINGS = ".st-key-findings-links a";
 
   addEventListener("click", async ({ target }) => {
@@ -27,14 +29,14 @@
 
   let finding = -1;
 
-  /** @param {"ArrowRight" | "ArrowLeft"} key */
-  const step = (key) => {
+  /** @param {string} place */
+  const step = (place) => {
     const control = /** @type {HTMLElement | null} */ (
-      document.querySelector(`${STEPS[key]} :is(a, button:not(:disabled))`));
+      document.querySelector(`${place} :is(a, button:not(:disabled))`));
     if (control) return control;
     const links = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(FINDINGS));
     if (links.length === 0) return null;
-    finding = (finding + (key === "ArrowRight" ? 1 : -1) + links.length) % links.length;
+    finding = (finding + (place === NEXT ? 1 : -1) + links.length) % links.length;
     return links[finding] ?? null;
   };
 
@@ -49,8 +51,8 @@
     if (key === "Escape") {
       /** @type {HTMLElement | null} */ (
         document.querySelector(".st-key-present-end button"))?.click();
-    } else if (key === "ArrowRight" || key === "ArrowLeft") {
-      const control = step(key);
+    } else if (STEPS[key]) {
+      const control = step(STEPS[key]);
       if (control) {
         event.preventDefault();
         control.click();

@@ -297,7 +297,7 @@ def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_par
         route.abort()
     again = visit.get_by_role("button", name="Try again")
     until(visit, again.is_visible, True)
-    assert visit.locator("#watch canvas").count() > 0
+    until(visit, lambda: visit.locator("#watch canvas").count() > 0, True)
     visit.unroute("**/*.bin")
     again.click()
     live(visit)

@@ -63,9 +63,7 @@ export class View<D> {
     this.data = data as View<D>["data"];
     this.options = options;
     this.update();
-    const { later } = options;
-    if (later) later(() => this.layOut(later));
-    else this.layOut();
+    this.layOut(options.later);
   }
 
   layOut(later?: Later) {

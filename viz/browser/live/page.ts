@@ -179,8 +179,8 @@ export class LivePage implements Listener {
     const later: Later = (act) => tasks.splice(next++, 0, act);
     const tasks = [
       ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
-      () => this.drawPlayer(trace, later),
-      () => this.drawLinks(trace, later),
+      () => this.drawPlayer(trace),
+      () => this.drawLinks(trace),
       () => this.drawHeads(trace, later),
     ];
     while (tasks.length) {
@@ -195,7 +195,7 @@ export class LivePage implements Listener {
     }
   }
 
-  drawPlayer(trace: Trace, later?: Later) {
+  drawPlayer(trace: Trace) {
     const { sentence: { whole, isEdited }, drawn, played } = this;
     // what is edited, or given back, stands there at once
     const row = whole && (isEdited || drawn === played)
@@ -212,15 +212,14 @@ export class LivePage implements Listener {
         else this.openHead([chosen, layer, number]);
         if (query !== undefined) bringIntoView(OPEN); // a ribbon
       },
-      later,
     });
   }
 
-  drawLinks(trace: Trace, later: Later) {
+  drawLinks(trace: Trace) {
     const data = linkData(trace, this.about);
     const place = at("links").firstElementChild as HTMLElement;
     place.hidden = !data.links.length; // of some models they cannot be read in the page
-    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data, { later });
+    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data);
   }
 
   /** @param later for each kind and the open head in tasks of their own */

@@ -87,7 +87,9 @@ def choices() -> Iterator[Choice]:
         hints = get_type_hints(plain, {**known_types, **plain.__globals__})
         parameters = inspect.signature(plain).parameters
         others = tuple(
-            n for n, p in parameters.items() if p.default is p.empty and p.kind not in (2, 4)
+            n
+            for n, p in parameters.items()
+            if (p.default is p.empty or n == "trace") and p.kind not in (2, 4)
         )
         if call is not function:  # a class
             others = others[1:]

@@ -222,3 +222,26 @@ test("a newer request ends an older one, and a broken one is answered", async ()
   await ask(asked(6, { text: " " }));
   assert.deepEqual(last(), { type: "nothing", turn: 6 });
 });
+
+test("an order goes on after a translation of its sentence, until another one comes", async () => {
+  const { load, ask, heard, last } = page();
+  await load();
+  const order = (turn: number, seed = 1): Request =>
+    ({ type: "order", turn, text: "abc", length: 5, seed });
+  await Promise.all([ask(order(1)), ask(asked(2))]);
+  assert.deepEqual([last().type, last().turn, last().done], ["ordered", 1, true]);
+  const turns = heard.slice(-20).map(({ turn }: any) => turn);
+  assert.ok(turns.lastIndexOf(2) < turns.lastIndexOf(1));
+  // asked for again while it runs, it takes the later turn
+  const push = heard.push.bind(heard);
+  heard.push = (answer: any) => {
+    if (answer.type === "translated") ask(order(5, 2));
+    return push(answer);
+  };
+  await Promise.all([ask(order(3, 2)), ask(asked(4))]);
+  heard.push = push;
+  assert.deepEqual([last().type, last().turn, last().done], ["ordered", 5, true]);
+  // another sentence ends it
+  await Promise.all([ask(order(6, 3)), ask(asked(7, { text: "cab" }))]);
+  assert.deepEqual([last().type, last().turn], ["translated", 7]);
+});

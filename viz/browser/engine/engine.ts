@@ -74,16 +74,18 @@ export class Engine {
     yield { type: "original", turn, logProb: logP };
   }
 
-  *order({ turn, text, length, seed }: Order): Steps {
+  /** @param request whose turn may become a later one: it may be asked for again meanwhile */
+  *order(request: Order): Steps {
+    const { text, length, seed } = request;
     const read = this.read(text);
     if (!read) {
-      yield { type: "nothing", turn };
+      yield { type: "nothing", turn: request.turn };
       return;
     }
     const most = Math.min(length, allHeads(this.model).length);
     const { written, logP, ordering, random } = yield* this.brokenOf(read, [most, seed]);
     const answer = (tried: Ordered["tried"] = [0, 0]): Ordered => ({
-      type: "ordered", turn, tried, random: [...random],
+      type: "ordered", turn: request.turn, tried, random: [...random],
       heads: ordering.places.map(({ place, logP: now }) => ({ place, logProb: now - logP })),
       done: random.length >= most,
     });

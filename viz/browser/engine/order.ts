@@ -25,6 +25,7 @@ export function allHeads({ encoder, decoder }: Model): HeadPlace[] {
 export class Ordering {
   places: Removal[] = [];
   private others: HeadPlace[] = []; // by the last full round, the worst first
+  private results: Removal[] = []; // of the heads that are tried for the next place
   private heads: HeadPlace[];
   declare private model: Model;
   declare private ids: number[];
@@ -36,17 +37,17 @@ export class Ordering {
     this.heads = allHeads(model);
   }
 
-  /** Find the next place; it yields how many of its heads are tried, and can be left then and
-   * begun again. */
+  /** Find the next place; it yields how many of its heads are tried, and can be left then: called
+   * again, it goes on with the others. */
   *next(): Generator<[tried: number, most: number], void> {
-    const { heads, others, places: { length: n } } = this;
+    const { heads, others, results, places: { length: n } } = this;
     const removed = this.places.map(({ place }) => place);
     const isRound = n % ROUND === 0;
     const left = n < GREEDY ? (isRound ? heads : others.slice(0, CANDIDATES)) : others.slice(0, 1);
     const tried = heads.filter((head) => left.includes(head) && !removed.includes(head));
     const pass = new ForcedPass(this.model, this.ids, this.written, Edits.without(removed));
-    const results: Removal[] = [];
-    for (const result of pass.without(tried)) {
+    const before = results.map(({ place }) => place);
+    for (const result of pass.without(tried.filter((head) => !before.includes(head)))) {
       results.push(result);
       yield [results.length, tried.length];
     }
@@ -55,6 +56,7 @@ export class Ordering {
     const ranked = isRound && n < GREEDY ? results.map(({ place }) => place) : others;
     this.others = ranked.filter((place) => place !== first.place);
     this.places.push(first);
+    this.results = [];
   }
 }
 

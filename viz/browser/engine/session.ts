@@ -1,5 +1,6 @@
 // What the Worker does with messages: it loads a model, then answers the request that came last. It
-// leaves an older one as soon as a newer one comes.
+// leaves an older one as soon as a newer one comes. While the page draws a translation, the order
+// of heads that this translation has interrupted goes on.
 
 import { buffersOf } from "./trace.ts";
 import type { Engine, Steps } from "./engine.ts";
@@ -13,12 +14,16 @@ const FIRST: Translate = {
   type: "translate", turn: 0, text: "Hello.", removed: [], rows: [], prefix: [],
 };
 
+const isSame = (one: Order, other: Order) =>
+  one.text === other.text && one.length === other.length && one.seed === other.seed;
+
 export class Session {
   private post: Post;
   private plain: boolean;
   private engine: Engine | null = null;
   private loading: { key: string; loader: Loader; isRunning: boolean } | null = null;
   private wanted: Translate | Order | null = null; // the newest one, not begun
+  private order: Order | null = null; // the newest one, until it ends or another sentence comes
   private isBusy = false;
   private channel = new MessageChannel();
   private wake = () => {};
@@ -31,8 +36,11 @@ export class Session {
   }
 
   async receive(request: Request) {
+    const { order, wanted } = this;
     if (request.type === "load") await this.load(request);
-    else {
+    else if (order && !wanted && request.type === "order" && isSame(order, request)) {
+      order.turn = request.turn; // it runs
+    } else {
       this.wanted = request;
       if (!this.isBusy) await this.answer();
     }
@@ -70,12 +78,15 @@ export class Session {
 
   private async answer() {
     this.isBusy = true;
-    while (this.wanted) {
-      const request: Translate | Order = this.wanted;
+    for (let request; (request = this.wanted ?? this.order);) {
       this.wanted = null;
+      if (request.type === "order") this.order = request;
+      else if (request.text !== this.order?.text) this.order = null;
       try {
-        await this.run(this.steps(request));
+        const isOver = await this.run(this.steps(request));
+        if (isOver && request === this.order) this.order = null;
       } catch (error) {
+        if (request === this.order) this.order = null;
         this.fail(error, request.turn);
       }
     }
@@ -87,15 +98,17 @@ export class Session {
     return request.type === "order" ? this.engine.order(request) : this.engine.translate(request);
   }
 
-  private async run(steps: Steps) {
+  /** @returns whether it ended before another request came */
+  private async run(steps: Steps): Promise<boolean> {
     for (const answer of steps) {
       if (answer) this.post(answer, answer.type === "translated" ? buffersOf(answer.trace) : []);
       await new Promise<void>((resolve) => {
         this.wake = resolve;
         this.channel.port2.postMessage(0); // a timer would wait some milliseconds
       });
-      if (this.wanted) return;
+      if (this.wanted) return false;
     }
+    return true;
   }
 
   private fail(error: unknown, turn: number | null) {

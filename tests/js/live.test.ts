@@ -69,7 +69,7 @@ test("Break it takes the first heads of an order, and leaves what is removed bes
 
 test("heads leave as they are known, and a head that is given back by a click stays", () => {
   Object.assign(globalThis, { window: globalThis });
-  const [a, b, other] = heads;
+  const [a, b, other, c] = heads;
   const shown = { ...trace, kinds: [{ kind: "cross", layers: 1, heads: 9 } as KindTrace] };
   const asks: string[] = [];
   const sentence: any = {
@@ -81,8 +81,8 @@ test("heads leave as they are known, and a head that is given back by a click st
     },
   };
   const breaking: Breaking = viewOf(Breaking as any, {
-    sentence, answer: null, wanted: null, removes: 0, plays: false, timer: 0, open: {}, line: {},
-    slider: {}, count: {}, why: {},
+    sentence, answer: null, wanted: null, removes: 0, since: -Infinity, plays: false, timer: 0,
+    open: {}, line: {}, slider: {}, count: {}, why: {},
   });
   const hear = (...places: HeadPlace[]) => breaking.hear({
     type: "ordered", turn: 1, heads: places.map((place) => ({ place, logProb: -1 })), done: false,
@@ -115,6 +115,13 @@ test("heads leave as they are known, and a head that is given back by a click st
   breaking.remove(1);
   assert.deepEqual(sentence.edits.removed, [a]);
   assert.equal(breaking.random()?.logProb, -2);
+  // heads that are found soon after each other are removed together
+  answered();
+  breaking.remove(3);
+  hear(a, b);
+  assert.deepEqual(sentence.edits.removed, [a]);
+  hear(a, b, c);
+  assert.deepEqual(sentence.edits.removed, [a, b, c]);
 });
 
 test("log P and words say what edits cost, beside as many random heads", () => {

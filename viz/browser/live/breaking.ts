@@ -11,6 +11,7 @@ import { changedWords } from "./words.ts";
 export const PLACES = 12; // heads that are removed one after another
 const SEED = 1; // of the random heads beside them
 const PACE = 700; // ms between two heads
+const GLANCE = 350; // ms for which a translation is shown while the next heads are found
 
 const isAmong = (places: HeadPlace[], place: HeadPlace) =>
   places.map(String).includes(String(place));
@@ -38,6 +39,7 @@ export class Breaking {
   answer: Ordered | null = null; // the order so far
   wanted: number | null = null; // heads of it to remove; null before it is asked for
   removes = 0; // heads of it that were last removed
+  since = 0; // when
   plays = false; // until the text plainly changes
   timer = 0;
 
@@ -104,11 +106,16 @@ export class Breaking {
   advance() {
     const { sentence, sentence: { asked, edits, whole, shown }, wanted, order, timer } = this;
     if (wanted !== null && asked !== "translate") {
-      const count = Math.min(wanted, order.length);
+      const now = performance.now();
+      const known = Math.min(wanted, order.length);
+      const isSoon = known < wanted && now < this.since + GLANCE;
+      const count = isSoon ? this.removes : known;
       const isThere = count === this.removes;
       this.removes = count;
-      if (!isThere) sentence.edit({ removed: withFirst(order, edits.removed, count) });
-      else if (!this.answer?.done) sentence.order(PLACES, SEED);
+      if (!isThere) {
+        this.since = now;
+        sentence.edit({ removed: withFirst(order, edits.removed, count) });
+      } else if (!this.answer?.done) sentence.order(PLACES, SEED);
       if (isThere && this.plays && !timer && count === wanted && whole && shown) {
         if (wanted >= this.most || changedWords(whole.target, shown.target).plain) this.stop();
         else {

@@ -56,12 +56,12 @@ class Sentence:
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
         """Return the weights of a head, `[query, key]`."""
-        _require(self.translator, [head])
+        _require_named_heads(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
     def values(self, head: Head) -> arithmetic.SublayerValues:
         """Compute the values of the sub-layer of a head."""
-        _require(self.translator, [head])
+        _require_named_heads(self.translator, [head])
         return arithmetic.sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
@@ -73,7 +73,7 @@ class Sentence:
         return _place(self.trace.labels(kind).keys, wanted)
 
 
-def _require(translator: Translator, heads: Sequence[Head]) -> None:
+def _require_named_heads(translator: Translator, heads: Sequence[Head]) -> None:
     """Make sure that the model has these heads, which a lesson names as on the screen."""
     for head in heads:
         stack = translator.model.config.stack(head.kind)
@@ -187,7 +187,7 @@ def _weights(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
 
 def _norms(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     head: Head = arguments["head"]
-    _require(sentence.translator, [head])
+    _require_named_heads(sentence.translator, [head])
     row = sentence.row(head.kind, arguments["row"])
     norms = lens("norm", sentence.translator, sentence.trace, head.kind)[head.layer, head.head, row]
     return norms, sentence.trace.labels(head.kind).keys
@@ -248,14 +248,14 @@ def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
 
 def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
     heads = arguments["heads"]
-    _require(sentence.translator, [removal.place for removal in heads])
+    _require_named_heads(sentence.translator, [removal.place for removal in heads])
     with removed(sentence.translator, heads):
         return sentence.log_p_of()
 
 
 def _changed(sentence: Sentence, arguments: Arguments) -> str:
     translator, trace = sentence.translator, sentence.trace
-    _require(translator, [removal.place for removal in arguments["heads"]])
+    _require_named_heads(translator, [removal.place for removal in arguments["heads"]])
     with removed(translator, arguments["heads"]):
         return YES if translator.translate(trace.source).text != trace.target else NO
 

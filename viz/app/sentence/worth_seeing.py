@@ -22,7 +22,7 @@ LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 Find = FromModel | Literal["page", "nothing"]
-"""How a view gets findings: from a function, from those of its page, or not at all."""
+"""Where the findings of a view come from: a function, its page, or nowhere."""
 
 
 class Question(NamedTuple):

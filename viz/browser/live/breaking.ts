@@ -39,7 +39,7 @@ export class Breaking {
   answer: Ordered | null = null; // the order so far
   wanted: number | null = null; // heads of it to remove; null before it is asked for
   removes = 0; // heads of it that were last removed
-  since = 0; // when
+  since = 0; // ms, when heads were last removed
   plays = false; // until the text plainly changes
   timer = 0;
 

@@ -15,9 +15,8 @@ from tests.viz.app_test import texts
 def test_a_link_to_a_view_that_is_gone_says_where_it_went(
     serve, path, menu, gone, views, words
 ) -> None:
-    said = f"headlight {words}"
     app = serve(path, text="A dog.", **{menu: gone})
-    (sentence,) = [text for text in texts(app) if gone in text and said in text]
+    (sentence,) = [text for text in texts(app) if gone in text and f"headlight {words}" in text]
     assert not app.exception
     assert len(sentence.splitlines()) == 1
     assert app.button_group(key=menu).value == views[0]

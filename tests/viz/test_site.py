@@ -217,7 +217,7 @@ def test_a_page_may_run_its_own_script_and_load_from_its_own_server_alone(folder
 
 
 def test_a_marian_model_and_a_port_in_use_are_refused(tmp_path, capsys, monkeypatch, folder):
-    monkeypatch.setattr("viz.site.__main__.marian.is_marian", lambda _: True)
+    monkeypatch.setattr("viz.site.model_folder.marian.is_marian", lambda _: True)
     assert __main__.main(["--out", str(tmp_path / "out"), "--checkpoint", str(folder)]) == 2
     assert "MarianMT" in capsys.readouterr().err
     with server_of(folder, 0) as server:

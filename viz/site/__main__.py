@@ -9,7 +9,6 @@ from typing import get_args
 import torch
 
 from transformer import HeadlightError, InputError, Translator
-from transformer.checkpoints import marian
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.cli.standard_input import Progress
@@ -31,7 +30,7 @@ from viz.site.live_page import (
     live_page,
     store_sentence,
 )
-from viz.site.model_folder import loaded_bytes, model_files
+from viz.site.model_folder import loaded_bytes, model_files, require_own_format
 from viz.site.sentences import MAX_LINES, Line, bundled_sentences, read_sentences
 from viz.site.serve import serve
 
@@ -77,8 +76,7 @@ def _run(options: Namespace) -> int:
 
 def _load(folder: Path) -> Translator:
     path = checkpoint_folder(folder)
-    if marian.is_marian(path):
-        raise InputError(f"{path} is a MarianMT model: the page runs checkpoints of ours alone.")
+    require_own_format(path)
     return Translator.load(path)
 
 

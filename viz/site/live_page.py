@@ -9,7 +9,6 @@ from typing import Any
 from transformer import InputError, Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.checkpoints import marian
 from transformer.corpus import head_report
 from transformer.text.languages import COMMON_WORDS
 from viz.draw import watched, wire
@@ -17,7 +16,7 @@ from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
 from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
 from viz.report import PageTheme, anchor, require_theme, saved_page, script
-from viz.site.model_folder import BLEU, carried_files, loaded_bytes
+from viz.site.model_folder import BLEU, carried_files, loaded_bytes, require_own_format
 from viz.site.sentences import Line, bundled_sentences
 
 LESSON_PAGE = "lesson-attention.html"
@@ -75,8 +74,7 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
 def carried_page(translator: Translator, text: str, theme: PageTheme) -> str:
     """Make a page that carries its model, in weights rounded to 8 bits, and needs no server."""
     require_theme(theme)
-    if marian.is_marian(translator.folder):
-        raise InputError("This is a MarianMT model: the page runs checkpoints of ours alone.")
+    require_own_format(translator.folder)
     lines = [Line(0, text, "")] if text else bundled_sentences(translator.languages)
     files = {ENGINE: script("engine").encode(), **carried_files(translator)}
     direction = Direction(translator, "model", loaded_bytes(files)[0], lines)

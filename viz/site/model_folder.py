@@ -9,12 +9,14 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 
-from transformer import Translator
+from transformer import InputError, Translator
+from transformer.checkpoints import marian
 from transformer.files.documents import parse_json
 
 MANIFEST = "model.json"
@@ -28,6 +30,14 @@ BLEU = {
 """Exact and rounded weights on 1,000 sentences, by checksum: `python -m benchmarks rounded`."""
 
 _Arrays = Mapping[str, NDArray[Any]]
+
+
+def require_own_format(checkpoint: Path) -> None:
+    """Raise `InputError` if a checkpoint is a MarianMT folder, which the engine cannot run."""
+    if marian.is_marian(checkpoint):
+        raise InputError(
+            f"{checkpoint} is a MarianMT model: the page runs only Headlight's checkpoints."
+        )
 
 
 def model_files(translator: Translator, *, int8: bool = False) -> dict[str, bytes]:

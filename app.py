@@ -32,12 +32,13 @@ ABOUT = (
 def main() -> None:
     """Draw the bar and the page at the address: what Streamlit runs for each user."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
+
+    def show() -> None:
+        PAGES[path].show(bar)
+
     page = st.navigation(
         {
-            section: [
-                navigation.page(path, PAGES[path].show, default=path == "translate")
-                for path in paths
-            ]
+            section: [navigation.page(path, show, default=path == "translate") for path in paths]
             for section, paths in SECTIONS.items()
         },
         position="top",
@@ -49,23 +50,20 @@ def main() -> None:
     address.mark_presentation(panel.label("leave"))
     seconds = metrics().run_seconds.labels(path).time()
     with turn(), seconds, menu.models_for_run():
+        panel.begin()
+        bar = sentence_bar.show(is_used=PAGES[path].needs_sentence)
+        navigation.set_page_title(heading, path, bar.text)
+        with share:
+            saved_views.copy_link()
+            library.show()
+            saved_views.show(path)
+        status = panel.show(path, bar.translation)
         try:
-            panel.begin()
-            navigation.set_page_title(
-                heading, path, sentence_bar.show(is_used=PAGES[path].needs_sentence)
-            )
-            with share:
-                saved_views.copy_link()
-                library.show()
-                saved_views.show(path)
-            panel.show(path)
-            try:
-                page.run()
-            except jobs.UnfinishedError as unfinished:
-                unfinished.show()
-            panel.notice(path)
-        finally:
-            sentence_bar.release_model()
+            page.run()
+        except jobs.UnfinishedError as unfinished:
+            unfinished.show()
+        if status is not None:
+            panel.notice(*status)
     address.write_address_marker(heading, page.url_path)
 
 

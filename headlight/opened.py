@@ -45,13 +45,11 @@ def _page(path: str) -> None:
     address.prepare(path, search_options.TEXTS)
     page = import_module(f"viz.pages.{path}").PAGE
     with menu.models_for_run():
-        sentence_bar.show(is_used=page.needs_sentence)
+        bar = sentence_bar.show(is_used=page.needs_sentence)
         try:
-            page.show()
+            page.show(bar)
         except jobs.UnfinishedError as unfinished:
             unfinished.show()
-        finally:
-            sentence_bar.release_model()
 
 
 def problems(lesson: Lesson, card: Card) -> Iterator[str]:

@@ -10,9 +10,10 @@ from training.schedule import learning_rate
 
 
 def schedule_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import schedule
 
-    schedule.PAGE.show()
+    schedule.PAGE.show(Bar())
 
 
 def opened(**url: str) -> AppTest:

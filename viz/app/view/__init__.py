@@ -2,6 +2,7 @@
 
 from viz.app.view.compute import (
     Job,
+    NothingToDrawError,
     Offer,
     cached,
     compute,
@@ -20,6 +21,7 @@ from viz.app.view.page import Page, View, controls, findings_row, program, view
 __all__ = [
     "Content",
     "Job",
+    "NothingToDrawError",
     "Offer",
     "Page",
     "View",

@@ -1,7 +1,7 @@
 """Controls of the Heads page, its lenses among them; every choice is kept in the URL."""
 
-from functools import partial
 from typing import Any, Literal, get_args
+from weakref import ref
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Translator, attention
 from transformer.analysis.heads import measures
 from transformer.analysis.lenses import LENSES, AnyLens, lens_trace
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.memory import memo
 from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
 from viz.app.sentence import worth_seeing
@@ -68,7 +68,8 @@ def view_of(
     translator = translator or bar.translator
     seen = through_lens(options.lens, trace, translator, name=f"{prefix}seen")
     origin = Origin.from_translator(translator, trace.source, trace.target)
-    drawn = heads_view.HeadsView(seen, options, origin, partial(memo_per_trace, seen))
+    remember = lambda name, find: memo((ref(seen), name), find)  # noqa: E731
+    drawn = heads_view.HeadsView(seen, options, origin, remember)
     kind, layer, head = drawn.kind, drawn.options.layer, drawn.options.head
     choices: dict[str, Any] = {name: getattr(options, name) for name in _OF_HEADS}
     heads = drawn.heads[kind]
@@ -101,7 +102,9 @@ _BARE: dict[str, Any] = {**_BOUND, "label_visibility": "collapsed"}
 _SEVERAL: dict[str, Any] = {**_BOUND, "selection_mode": "multi"}
 
 
-def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
+def draw(
+    row: DeltaGenerator, bar: BarTranslation, trace: AttentionTrace
+) -> tuple[heads_view.ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = head_picker.pick_kind()
@@ -135,7 +138,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             label, bounds = "Hide weights below", (0.0, 0.5, 0.0, 0.01)
             threshold = st.slider(label, *bounds, key="threshold", help=text, **_BOUND)
     with place:  # what it offers depends on the lens
-        choices = worth_seeing.default_choices("heads")
+        choices = worth_seeing.default_choices("heads", bar.translator, bar.trace)
         first = head_picker.first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(head_picker.HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)

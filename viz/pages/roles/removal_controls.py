@@ -86,7 +86,7 @@ def draw_controls(
     with below:
         removed = removed_field()
     with row:
-        head = pick_head(translator, worth_seeing.default_choices("roles"))
+        head = pick_head(translator, worth_seeing.default_choices("roles", translator, trace))
         restore = partial(choose_removed, "")
         st.button(
             "Restore all",

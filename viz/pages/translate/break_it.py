@@ -14,7 +14,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from viz.app import jobs
 from viz.app.cache import memory
-from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
+from viz.app.cache.cached_results import Report, SearchBudget, key_of, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -136,8 +136,8 @@ def _break(
     for count in range(1, (wanted or most) + 1):
         needed = needed_heads(trace, count, translator, report).heads[:most]
         # of another number of heads, the first ones are known
-        key, find = ("removed", count, settings), partial(remove, count, needed)
-        places = [*places, memory.memo_per_trace(trace, key, find)]
+        key = "removed", count, settings, *key_of(translator, trace)
+        places = [*places, memory.memo(key, partial(remove, count, needed))]
         report(count, wanted or most, "", places)
         if not wanted and player.changed_words(trace.target_pieces, places[-1].pieces).plain:
             break

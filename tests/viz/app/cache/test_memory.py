@@ -16,7 +16,7 @@ from viz.app.cache import memory
 from viz.app.cache.memory import (
     ByteCache,
     forget_server_wide,
-    memo_per_trace,
+    memo,
     shared_cache,
     size_of,
 )
@@ -77,10 +77,10 @@ def test_many_at_once_compute_it_once() -> None:
 
 def test_a_result_belongs_to_its_trace() -> None:
     first, second = made_trace(3, 1, 1, 0), made_trace(3, 1, 1, 1)
-    assert memo_per_trace(first, "a", lambda: "a of first") == "a of first"
-    assert memo_per_trace(second, "a", lambda: "a of second") == "a of second"
-    assert memo_per_trace(first, "a", lambda: "again") == "a of first"
-    assert memo_per_trace(first, "b", lambda: "b of first") == "b of first"
+    assert memo((weakref.ref(first), "a"), lambda: "a of first") == "a of first"
+    assert memo((weakref.ref(second), "a"), lambda: "a of second") == "a of second"
+    assert memo((weakref.ref(first), "a"), lambda: "again") == "a of first"
+    assert memo((weakref.ref(first), "b"), lambda: "b of first") == "b of first"
     gone = weakref.ref(first)  # it is not kept alive by what was computed from it
     del first
     gc.collect()
@@ -93,7 +93,7 @@ def test_the_server_has_one_cache_with_one_bound(monkeypatch: pytest.MonkeyPatch
     traces = [made_trace(3, 1, 1, n) for n in range(3)]
     for trace in traces:
         for n in range(10):
-            memo_per_trace(trace, n, lambda: block(4))
+            memo((weakref.ref(trace), n), lambda: block(4))
     # as a browser with the key C, or with a forged message, would empty what Streamlit keeps
     st.cache_resource.clear()
     st.cache_data.clear()
@@ -116,10 +116,4 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
     assert not any(person.exception for person in people)
     assert sorted(computed) == ["cross", "decoder_self", "encoder_self"]
     for person in people:
-        state = {
-            name: value
-            for name, value in person.session_state._state.filtered_state.items()
-            # the model, which serves everybody
-            if name not in ("sentence_bar.current", "sentence_bar.opened")
-        }
-        assert size_of(state) < 50 * KIB
+        assert size_of(person.session_state._state.filtered_state) < 50 * KIB

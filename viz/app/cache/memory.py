@@ -12,10 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
+from weakref import ref
 
 import numpy as np
 from cachetools import LRUCache, cached
 
+from transformer import AttentionTrace
 from viz.app.streamlit_internals import end_if_unwanted
 
 T = TypeVar("T")
@@ -130,8 +132,7 @@ def shared_cache() -> ByteCache:
 def memo(key: Hashable, compute: Callable[[], T]) -> T:
     """Return `compute()`, cached for all users; nobody may change the result.
 
-    The key names all that the result depends on: a file by its `state_of_file`, a trace, which the
-    key must not keep alive, by a weak reference.
+    The key names all that the result depends on, a file by its `state_of_file`.
     """
     return shared_cache().get(key, compute)
 
@@ -139,6 +140,11 @@ def memo(key: Hashable, compute: Callable[[], T]) -> T:
 def recall(key: Hashable) -> Any:
     """Return the result that `memo` has under a key, or None where it has none any more."""
     return shared_cache().recall(key)
+
+
+def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:
+    """Return `compute()`, cached by a trace, which is not kept alive, and a name; see `memo`."""
+    return memo((ref(trace), name), compute)
 
 
 def state_of_file(path: Path) -> tuple[int, int] | None:

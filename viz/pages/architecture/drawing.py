@@ -14,12 +14,13 @@ from transformer.arrays import Singles
 from transformer.paper import costs
 from transformer.paper.convolution import by_convolutions
 from transformer.paper.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz.app import player
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.links import navigation
+from viz.app.sentence import player
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import cached, compute, controls, part, view
+from viz.app.view import compute, controls, part, view
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
 from viz.draw.attention_map import MapAxes, encode_map
 from viz.draw.caption import Origin, head_caption
@@ -82,12 +83,6 @@ def step_sentences(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> tuple
     if box.name == "decoder.softmax":
         return tuple(map(_softmax, steps[:WINDOW]))
     return tuple(_sentence(scene, box, row) for row in range(min(len(steps), WINDOW)))
-
-
-def sentences_of_boxes(scene: Scene, steps: Sequence[SearchStep]) -> dict[str, tuple[str, ...]]:
-    """Return the `step_sentences` of each box by its name."""
-    boxes = model_boxes(scene.model.config, scene.trace.languages)
-    return {box.name: step_sentences(scene, box, steps) for box in boxes}
 
 
 def _sentence(scene: Scene, box: Box, row: int | None) -> str:
@@ -203,7 +198,11 @@ def figure_1(bar: BarTranslation) -> None:
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:
         last = f"The player stops here, after {WINDOW} of {written}."
-    sentences = cached(sentences_of_boxes, scene, steps)
+    sentences = memo_per_trace(
+        trace,
+        ("architecture.sentences", *layers.values()),
+        lambda: {name: step_sentences(scene, box, steps) for name, box in boxes.items()},
+    )
 
     def open_box(name: str) -> None:
         st.session_state[BOX] = boxes[name].heading

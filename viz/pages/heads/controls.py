@@ -1,7 +1,7 @@
 """Controls of the Heads page, its lenses among them; every choice is kept in the URL."""
 
+from functools import partial
 from typing import Any, Literal, get_args
-from weakref import ref
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Translator, attention
 from transformer.analysis.heads import measures
 from transformer.analysis.lenses import LENSES, AnyLens, lens_trace
-from viz.app.cache.memory import memo
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
 from viz.app.sentence import worth_seeing
@@ -68,8 +68,7 @@ def view_of(
     translator = translator or bar.translator
     seen = through_lens(options.lens, trace, translator, name=f"{prefix}seen")
     origin = Origin.from_translator(translator, trace.source, trace.target)
-    remember = lambda name, find: memo((ref(seen), name), find)  # noqa: E731
-    drawn = heads_view.HeadsView(seen, options, origin, remember)
+    drawn = heads_view.HeadsView(seen, options, origin, partial(memo_per_trace, seen))
     kind, layer, head = drawn.kind, drawn.options.layer, drawn.options.head
     choices: dict[str, Any] = {name: getattr(options, name) for name in _OF_HEADS}
     heads = drawn.heads[kind]

@@ -19,13 +19,10 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.sinks import left_out_keys
 from transformer.kinds import KIND_TITLES
-from viz.app import player
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
-from viz.app.sentence import (
-    worth_seeing,
-)
+from viz.app.sentence import player, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, list_call, view
 from viz.draw.attention_map import MAX_HEADS

@@ -59,7 +59,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
             return jobs.computed(bar.translator, trace, measure, "Removing heads", work), "", True
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
-            ahead = job.queue.ahead(job)
+            ahead = job.ahead
             note = job.error or (f"Waits for {counted(ahead, 'other job')} …" if ahead else "")
             return job.part or (), note, not job.is_active
 

@@ -10,11 +10,10 @@ from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation import result
 from transformer.translation.score import most_probable_others
-from viz.app import player
 from viz.app.cache import cached_results
 from viz.app.chrome import explanations, mounts, problems
 from viz.app.links import address
-from viz.app.sentence import search_options, search_request, sentence_bar
+from viz.app.sentence import player, search_options, search_request, sentence_bar
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result
 from viz.draw import alternatives, beam_tree

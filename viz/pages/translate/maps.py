@@ -25,7 +25,7 @@ from transformer.text.languages import Languages
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_of
 from viz.app.links import address, first_steps, navigation
-from viz.app.player import show_player, watched_head
+from viz.app.sentence.player import show_player, watched_head
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Job, cached, compute, compute_in_job, list_call, list_file, list_result
 from viz.draw import attention_map, caption, player, trace_message

@@ -16,7 +16,7 @@ from viz.app.cache import memory
 from viz.app.cache.memory import (
     ByteCache,
     forget_server_wide,
-    memo,
+    memo_per_trace,
     shared_cache,
     size_of,
 )
@@ -77,10 +77,10 @@ def test_many_at_once_compute_it_once() -> None:
 
 def test_a_result_belongs_to_its_trace() -> None:
     first, second = made_trace(3, 1, 1, 0), made_trace(3, 1, 1, 1)
-    assert memo((weakref.ref(first), "a"), lambda: "a of first") == "a of first"
-    assert memo((weakref.ref(second), "a"), lambda: "a of second") == "a of second"
-    assert memo((weakref.ref(first), "a"), lambda: "again") == "a of first"
-    assert memo((weakref.ref(first), "b"), lambda: "b of first") == "b of first"
+    assert memo_per_trace(first, "a", lambda: "a of first") == "a of first"
+    assert memo_per_trace(second, "a", lambda: "a of second") == "a of second"
+    assert memo_per_trace(first, "a", lambda: "again") == "a of first"
+    assert memo_per_trace(first, "b", lambda: "b of first") == "b of first"
     gone = weakref.ref(first)  # it is not kept alive by what was computed from it
     del first
     gc.collect()
@@ -93,7 +93,7 @@ def test_the_server_has_one_cache_with_one_bound(monkeypatch: pytest.MonkeyPatch
     traces = [made_trace(3, 1, 1, n) for n in range(3)]
     for trace in traces:
         for n in range(10):
-            memo((weakref.ref(trace), n), lambda: block(4))
+            memo_per_trace(trace, n, lambda: block(4))
     # as a browser with the key C, or with a forged message, would empty what Streamlit keeps
     st.cache_resource.clear()
     st.cache_data.clear()

@@ -10,11 +10,10 @@ from transformer.analysis.alignment import WordPair
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.heads.head import Head
 from transformer.translation.score import Scored
-from viz.app.cache import cached_results
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount
 from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import cached
 from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.trace_message import SearchStep, about, encode_window, word_links
@@ -41,7 +40,7 @@ def scored_pair(bar: BarTranslation) -> tuple[str, str | tuple[str, ...]]:
 
 def carry_trace(trace: AttentionTrace, steps: Sequence[SearchStep]) -> str:
     """Put a trace on the page, and return the name by which its pictures ask for it."""
-    key, data = cached(encode_window, trace, steps)
+    key, data = memory.memo_per_trace(trace, "message", lambda: encode_window(trace, steps))
     mount("trace", data)
     return key
 
@@ -65,7 +64,7 @@ def show_player(
     steps = search_steps(scored(bar))
     if len(steps) != len(trace.target_pieces):
         return Drawn(carry_trace(trace, ()), None)  # of other pieces: nothing beats something else
-    heads = cached(watched_heads, trace, mutual)
+    heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     key = carry_trace(trace, steps)
     data = encode_player(
         key,

@@ -17,8 +17,8 @@ import streamlit as st
 from transformer import AttentionTrace, Translator, errors
 from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.lane import FullError, Lane
-from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.chrome import explanations, fields, problems
+from viz.app.log import log_refusal
 from viz.app.models import menu
 from viz.app.streamlit_internals import end_if_unwanted, is_connected, session_name
 from viz.draw import formatting
@@ -101,7 +101,7 @@ class Job(Generic[T]):
     def ahead(self) -> int:
         """How many jobs come before it, as long as it waits."""
         place = self.lane.place(self)
-        return place - 1 + self.lane.count("running") if place else 0
+        return place - 1 + self.lane.running() if place else 0
 
     def wait_in_lane(self) -> None:
         """Begin, wait, or fail where too many wait."""
@@ -110,7 +110,7 @@ class Job(Generic[T]):
         except FullError as full:
             sentence = FULL_OF_YOURS if full.is_of_client else FULL
             self.end("failed", error=sentence.format(full.count))
-            count_refusal("too many jobs")
+            log_refusal("too many jobs")
 
     def cancel(self) -> None:
         """End it, where it has not ended; its thread follows with its next report."""
@@ -158,7 +158,6 @@ class Job(Generic[T]):
             self.end("failed", error=OUT_OF_MEMORY)
         except Exception:  # noqa: BLE001
             _LOG.exception("job failed: %s", self.title)
-            metrics().errors.inc()
             self.end("failed", error=BROKEN)
 
     def end(self, state: State, *, result: T | None = None, error: str = "") -> None:
@@ -172,7 +171,7 @@ class Job(Generic[T]):
 def _run(batch: Sequence[Job]) -> None:
     for job in batch:
         job.run()
-    if not batch[0].lane.count("running"):
+    if not batch[0].lane.running():
         memory.call_heap("malloc_trim", 0)  # what is freed goes back to the system
 
 
@@ -184,11 +183,6 @@ def lane_of_jobs(name: LaneName) -> Lane[Job]:
 @memory.server_wide
 def _lanes() -> dict[LaneName, Lane[Job]]:
     return {name: lane_of_jobs(name) for name in MAX_WAITING}
-
-
-def count(state: Literal["waiting", "running"]) -> int:
-    """Return how many jobs of this server wait, or run."""
-    return sum(lane.count(state) for lane in _lanes().values())
 
 
 def start(

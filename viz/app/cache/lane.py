@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import torch
 
@@ -16,7 +16,6 @@ class Work(Protocol):
         """Return whether nobody waits for it any more."""
 
 
-State = Literal["waiting", "running"]
 W = TypeVar("W", bound=Work)
 
 
@@ -70,12 +69,9 @@ class Lane(Generic[W]):
             self._sweep()
             return self._in_turns().index(work) + 1 if work in self._waiting else 0
 
-    def count(self, state: State) -> int:
-        """Return how much work waits, or runs and is wanted."""
+    def running(self) -> int:
+        """Return how much work runs and is wanted."""
         with self._lock:
-            self._sweep()
-            if state == "waiting":
-                return len(self._waiting)
             return sum(not work.is_unwanted() for batch in self._running for work in batch)
 
     def _sweep(self) -> None:

@@ -23,9 +23,9 @@ from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
-from viz.app.cache.lane import FullError, Lane, State
+from viz.app.cache.lane import FullError, Lane
 from viz.app.cache.memory import server_wide
-from viz.app.cache.metrics import count_refusal, metrics
+from viz.app.log import log_refusal
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MAX_RUNS = 8  # largest number of simultaneous runs of pages of one client; its further runs wait
@@ -156,11 +156,9 @@ class _Request:
         return self.result.cancelled()
 
     def finish(self, translation: Translation) -> None:
-        waited, seconds = self.began - self.asked, time.monotonic() - self.began
-        metrics().waiting_seconds.observe(waited)
-        metrics().search_seconds.observe(seconds)
+        seconds = time.monotonic() - self.began
         if seconds > SLOW_SECONDS:
-            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
+            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, self.began - self.asked)
         with suppress(InvalidStateError):  # the user has left
             self.result.set_result(translation)
 
@@ -208,10 +206,6 @@ class SearchQueue:
         self._short = Lane(_search, MAX_WAITING, batch=_batch)
         self._long = Lane(_search, MAX_LONG)
 
-    def count(self, state: State) -> int:
-        """Return how many searches wait, or run."""
-        return self._short.count(state) + self._long.count(state)
-
     def search(
         self,
         translator: Translator,
@@ -227,7 +221,7 @@ class SearchQueue:
         try:
             lane.add(request)
         except FullError as full:
-            count_refusal("too many searches")
+            log_refusal("too many searches")
             raise BusyError(
                 f"{full.count} sentences wait for this server already: try again in a moment."
             ) from None

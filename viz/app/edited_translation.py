@@ -17,7 +17,7 @@ def show(bar: BarTranslation, edits: Mapping[str, hooks.Hook], name: str) -> Non
     translator, translation = bar.translator, bar.translation
     try:
         new = cached_results.translate_edited(
-            translator, translation.source, bar.settings, edits, name
+            translator, translation.source, bar.used.settings, edits, name
         )
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
@@ -31,6 +31,6 @@ def show(bar: BarTranslation, edits: Mapping[str, hooks.Hook], name: str) -> Non
         f"translated with {name}: {verdict} · log probability {format_number(new.log_prob)}",
     )
     sentence_bar.show_notices_of(bar, new)
-    search = search_options.arguments(bar.settings)
+    search = search_options.arguments(bar.used.settings)
     result, translate = (new.text, new.log_prob), edited.edited_translation
     list_result("translation", result, translate, translator, bar.trace, edits, **search)

@@ -145,6 +145,14 @@ class SearchRequest(NamedTuple):
     model: str = ""  # the name of the one that translates
 
     @property
+    def settings(self) -> SearchSettings:
+        """The settings of the search."""
+        values: dict[str, Any] = {
+            option.field: option.as_setting(getattr(self, option.field)) for option in OPTIONS
+        }
+        return SearchSettings(**values)
+
+    @property
     def steers(self) -> str:
         """Text on how this differs from the model's own translation, or ""."""
         prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
@@ -159,14 +167,6 @@ class SearchRequest(NamedTuple):
 def as_text(pieces: Sequence[str]) -> str:
     """Join pieces to readable text."""
     return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
-
-
-def settings_of(request: SearchRequest) -> SearchSettings:
-    """Return the settings of the search."""
-    values: dict[str, Any] = {
-        option.field: option.as_setting(getattr(request, option.field)) for option in OPTIONS
-    }
-    return SearchSettings(**values)
 
 
 def typed(settings: SearchSettings) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest, settings_of
+from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest
 
 PAUSE = 2.0  # seconds for which what is said of the first letter of a sentence stays
 
@@ -164,7 +164,7 @@ def translate_request(
                 )
             else:
                 translation = cached_results.search(
-                    translator, attempt.text, settings_of(attempt), watcher
+                    translator, attempt.text, attempt.settings, watcher
                 )
         except InputError as refused:
             errors.append(refused)

@@ -20,7 +20,7 @@ from viz.app.sentence.search_options import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
-TEXT, BEAM = search_request.TEXT, search_options.BEAM  # names in the URL
+TEXT = search_request.TEXT  # name in the URL
 
 _LINKED, _IN_LINK, _LANGUAGES = (
     f"sentence_bar.{name}" for name in ("linked", "in_link", "languages")
@@ -52,10 +52,10 @@ class BarTranslation(NamedTuple):
         """Return the origin of a trace that its model made."""
         return caption.Origin.from_translator(self.translator, trace.source, trace.target)
 
-    @property
-    def settings(self) -> SearchSettings:
-        """The settings of its search, for comparison with another one."""
-        return search_options.settings_of(self.used)
+    def translate(self, text: str, translator: Translator | None = None) -> Translation:
+        """Translate another text with the beam size of the bar, by its model or another one."""
+        settings = SearchSettings(beam_size=self.requested.beam_size)
+        return cached_results.search(translator or self.translator, text, settings)
 
 
 class Bar(NamedTuple):

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 from transformer import AttentionTrace, Translator
+from transformer.config import EOS
 from transformer.files import installed
 from viz.app.cache import cached_results, memory
-from viz.app.sentence import python_code
 from viz.app.sentence.sentence_bar import Bar
 
 WIDTH = 72  # characters of a line of code, before its arguments get a line each
@@ -92,7 +92,7 @@ class Listing:
         if id(translator) in self._known:
             return
         self._import("headlight", "Translator")
-        self._lines.append(f"{name} = {python_code.load_call(offered)}")
+        self._lines.append(f"{name} = {load_call(offered)}")
         key = cached_results.identity(translator)
         for part in ("", ".model", ".model.config", ".target_tokenizer"):
             known = attrgetter(part[1:])(translator) if part else translator
@@ -180,7 +180,7 @@ class Listing:
         if (translator := self.bar.translator) is not None:
             self.add_model("translator", self.bar.model, translator)
         if isinstance(value, AttentionTrace):
-            call = Written(python_code.trace_call(value, translator), ref(value))
+            call = Written(trace_call(value, translator), ref(value))
             if (bar := self.bar.translation) is None or value is not bar.trace:
                 return call
             self._lines.append(f"trace = {call.code}")
@@ -225,3 +225,23 @@ def _bracketed(begin: str, parts: list[str], end: str) -> str:
     if is_short or not parts or (len(parts) == 1 and parts[0][0] in "[{"):
         return line
     return "\n".join([begin, *(indent(f"{part},", "    ") for part in parts), end.lstrip(",")])
+
+
+def load_call(model: str) -> str:
+    """Return the call that loads a model, named as in the menu of models."""
+    is_default = model == next(iter(installed.BUNDLED_BY_NAME))
+    return f"Translator.load({'' if is_default else repr(model)})"
+
+
+def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
+    """Return the call that traces a sentence and its translation."""
+    return f"translator.trace({trace.source!r}, target={trace_target(trace, translator)!r})"
+
+
+def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | list[str]:
+    """Return the translation of a trace, as text if it has its pieces."""
+    if translator and trace.target:
+        read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
+        if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
+            return trace.target
+    return [piece.text for piece in trace.target_pieces]

@@ -9,13 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
-from viz.app.chrome import fields, problems
+from viz.app.chrome import explanations, fields, problems
 from viz.app.links import first_steps
-from viz.app.sentence import python_code, sentence_bar, worth_seeing
+from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import Bar
 from viz.app.sentence.worth_seeing import Question
 from viz.app.view.compute import LISTING, NothingToDrawError
 from viz.app.view.listing import Listing
+
+TITLE = "Python for these numbers"
 
 _ROW, _FINDINGS = "view.row", "view.findings"
 """In the session, while a view is drawn: the row of its page's menu, and that of its findings."""
@@ -118,7 +120,7 @@ def program(bar: Bar | None = None) -> Iterator[None]:
     try:
         yield
         if listing.values:
-            python_code.show_program(listing.source())
+            _show_code(listing.source())
     except NothingToDrawError:
         pass  # the view has said why
     except HeadlightError as error:
@@ -127,6 +129,15 @@ def program(bar: Bar | None = None) -> Iterator[None]:
         del st.session_state[LISTING]
         if around is not None:
             st.session_state[LISTING] = around
+
+
+def _show_code(source: str) -> None:
+    """Draw a closed expander with the code of all numbers of a view."""
+    with st.expander(TITLE):
+        st.code(source, language="python", wrap_lines=True)
+        if lines := explanations.named_lines():
+            listed = (f"`{line}` {name}" for name, line in lines.items())
+            st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def controls() -> DeltaGenerator:

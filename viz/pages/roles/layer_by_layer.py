@@ -212,7 +212,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
         bind="query-params",
     ):
         return
-    settings = bar.settings
+    settings = bar.used.settings
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:

@@ -103,13 +103,13 @@ def _effect(
     """Return the heads of the link, those removed, and their effect."""
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     named, problem = parse_removals(controls.removed, translator.model)
-    donor, no_donor = removal_controls.second_sentence(translator, controls, named)
+    donor, no_donor = removal_controls.second_sentence(bar, controls, named)
     measured = (translator.folder / means.FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     problem = problem or no_donor or unfitting
     changed = Effect(trace, trace, translation)
     try:
-        settings = bar.settings
+        settings = bar.used.settings
         given = translation, trace, donor, removals, settings
         if removals:  # of a long sentence, it is in the cache then
             jobs.computed(

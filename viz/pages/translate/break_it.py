@@ -49,7 +49,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 4) or bar.used.steers:
         return
     most = _most(bar.translator.model)
-    wanted, settings = min(int(asked), most), bar.settings
+    wanted, settings = min(int(asked), most), bar.used.settings
     measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 

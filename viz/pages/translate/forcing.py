@@ -104,8 +104,8 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     translation = bar.translation
     try:
         if bar.used.edited:
-            settings = search_options.settings_of(bar.used)
-            translation = cached_results.search(bar.translator, bar.used.text, settings)
+            request = bar.used
+            translation = cached_results.search(bar.translator, request.text, request.settings)
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
         return
@@ -180,7 +180,7 @@ def list_search(
     name: str, bar: sentence_bar.BarTranslation, result: Translation, **more: Any
 ) -> None:
     """List the search that found a translation with the settings of the bar."""
-    search = search_options.arguments(search_options.settings_of(bar.used))
+    search = search_options.arguments(bar.used.settings)
     list_result(name, result, bar.translator.translate, bar.used.text, **search, **more)
 
 

@@ -89,7 +89,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     if not decoding.is_back and decoding.translator is not bar.translator:
         caveat = " Log probability compares two models only where they divide a text into the same "
         caveat += "subwords."
-    elif decoding.settings.alpha != search_options.settings_of(bar.used).alpha:
+    elif decoding.settings.alpha != bar.used.settings.alpha:
         caveat = " Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
         caveat += "probability alone compares them."
     st.caption(f"{translation_line.MARKS}{caveat}")
@@ -102,7 +102,7 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
     if subject == NOTHING:
         return None
-    settings = search_options.settings_of(bar.used)
+    settings = bar.used.settings
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
         if (choice := other_model.pick_other(bar, "versus_model")) is None:

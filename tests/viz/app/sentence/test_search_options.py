@@ -16,14 +16,13 @@ from viz.app.sentence.search_options import (
     SearchOption,
     SearchRequest,
     arguments,
-    settings_of,
     typed,
     unconstrained,
 )
 
 OF_COMMAND_AND_CODE = {"n_best", "max_length", "tree"}
 """Settings that the app has no field for."""
-USUAL = settings_of(SearchRequest(""))
+USUAL = SearchRequest("").settings
 EVERY = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 
 
@@ -44,11 +43,9 @@ def test_every_setting_has_its_option_and_every_option_its_field_and_setting() -
 @EVERY
 def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) -> None:
     request = chosen(option)
-    settings = settings_of(request)
+    settings = request.settings
     assert settings != USUAL
-    assert (
-        settings_of(SearchRequest("", **typed(SearchSettings(**arguments(settings))))) == settings
-    )
+    assert SearchRequest("", **typed(SearchSettings(**arguments(settings)))).settings == settings
     assert [*arguments(settings)] == [option.field]
     assert request._replace(**typed(settings)) == request
     assert typed(settings)[option.field] == getattr(request, option.field)
@@ -56,7 +53,7 @@ def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) ->
 
 @EVERY
 def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option) -> None:
-    settings = settings_of(chosen(option))
+    settings = chosen(option).settings
     if option in CONSTRAINTS:
         assert [*settings.constrained] == [option.field]
         assert typed(unconstrained(settings)) == typed(USUAL)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -25,10 +25,10 @@ from viz.draw import formatting
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
-Work = Callable[[cached_results.Report, Callable[[], bool]], T]
+Work = Callable[[cached_results.Report], T]
 """Work that reports many times a second, in its own thread, where nothing can be drawn: a report
-raises `JobEnded` once the job has ended, and the second argument says so without raising. It takes
-a model by `viz.app.models.menu.in_use`: a job that waits holds no memory."""
+raises `JobEnded` once the job has ended. It takes a model by `viz.app.models.menu.in_use`: a job
+that waits holds no memory."""
 
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
@@ -149,7 +149,7 @@ class Job(Generic[T]):
                 return
             self.state, self.began = "running", self.clock()
         try:
-            self.end("done", result=work(self._report, self.is_unwanted))
+            self.end("done", result=work(self._report))
         except JobEnded:
             pass
         except errors.HeadlightError as error:
@@ -242,46 +242,43 @@ STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 ModelWork = Callable[[Translator, cached_results.Report], object]
 
 
-def get_or_offer(
-    name: str,
-    key: Hashable,
-    title: str,
-    folder: Path,
-    work: ModelWork,
-    label: str,
-    *,
-    start_now: bool = False,
-) -> Any:
-    """Return the result under a key of the memo, or None and draw the button that starts its job.
+class Offer(NamedTuple):
+    """Work over many lines, which the user asks for."""
 
-    `start_now` means that the user has pressed another button for it.
-    """
-    job = current(name)
+    job: str  # its name in the session
+    title: str  # on the screen
+    label: str = ""  # of the button; without one, the run itself does the work
+    start_now: bool = False  # the user has pressed another button for it
+    known: object = None  # the result, if it is stored
+
+
+def get_or_offer(offer: Offer, key: Hashable, folder: Path, work: ModelWork) -> Any:
+    """Return the result under a key of the memo, or draw the button that starts its job."""
+    job = current(offer.job)
     if job is not None and job.result is not None:
-        computed, computed_result = job.result
-        memory.memo(computed, lambda: computed_result)
+        memory.memo(job.key, lambda: job.result)
     if (result := memory.recall(key)) is not None:
         return result
     if job is not None:
         show(job)
     is_active = job is not None and job.is_active
-    if start_now or (not is_active and st.button(label, key=f"{name}-start")):
-        start_with_model(name, key, title, folder, work)
+    if offer.start_now or (not is_active and st.button(offer.label, key=f"{offer.job}-start")):
+        start_with_model(offer.job, key, offer.title, folder, work)
         st.rerun()
     return None
 
 
 def start_with_model(
     name: str, key: Hashable, title: str, folder: Path, work: ModelWork, lane: LaneName = "lines"
-) -> Job[tuple[Hashable, object]]:
+) -> Job[object]:
     """Start work with the model of a folder; see `get_or_offer`."""
 
-    def run(report: cached_results.Report, _should_stop: object) -> tuple[Hashable, object]:
+    def run(report: cached_results.Report) -> object:
         def report_part(done: int, total: int, now: str = "", part: object = None, /) -> None:
             report(done, total, STEPS.get(now, now), part)
 
         with menu.in_use(folder, lambda *_: report(0, 1, "loading the model")) as model:
-            return key, work(model, report_part)
+            return work(model, report_part)
 
     return start(name, title, run, lane, key)
 
@@ -322,7 +319,7 @@ def computed(
         job = start_with_model(name, key, title, translator.folder, shared, lane)
         job.wait(PATIENCE)
     if job is not None and job.key == key and job.result is not None:
-        _, result = st.session_state.pop(f"job {name}").result
+        result = st.session_state.pop(f"job {name}").result
     if job is not None and result is None:
         raise UnfinishedError(job)
     return result

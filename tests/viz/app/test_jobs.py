@@ -64,13 +64,13 @@ def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> float:
     return time.perf_counter() - began
 
 
-def endless(report: Report, should_stop: object) -> None:
+def endless(report: Report) -> None:
     for number in range(10**9):
         report(number, 10**9, "now")
         time.sleep(0.001)
 
 
-def multiply(report: Report, should_stop: object) -> None:
+def multiply(report: Report) -> None:
     """Work of a core, which catches every exception that it can."""
     while True:
         with suppress(Exception):
@@ -78,17 +78,10 @@ def multiply(report: Report, should_stop: object) -> None:
             report(0, 1)
 
 
-def ask(report: object, should_stop: Callable[[], bool]) -> str:
-    while not should_stop():
-        time.sleep(0.001)
-    return "half of it"
-
-
-@pytest.mark.parametrize("work", [multiply, ask])
-def test_a_cancelled_job_lets_go_of_its_core_within_a_second(add, monkeypatch, work) -> None:
+def test_a_cancelled_job_lets_go_of_its_core_within_a_second(add, monkeypatch) -> None:
     cores: list[int] = []
     monkeypatch.setattr(torch, "set_num_threads", cores.append)  # of the job's thread
-    job, other = add(work), add(lambda report, _: "next")
+    job, other = add(multiply), add(lambda report: "next")
     until(lambda: job.state == "running")
     assert other.state == "waiting"
     job.cancel()
@@ -101,7 +94,7 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     go_on, core = threading.Event(), threading.Lock()
 
     def numbered(number: int) -> Work[int]:
-        def work(report: Report, should_stop: object) -> int:
+        def work(report: Report) -> int:
             assert core.acquire(blocking=False)
             assert go_on.wait(PATIENCE)
             order.append(number)
@@ -131,7 +124,7 @@ def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> 
     go_on = threading.Event()
 
     def named(name: str) -> Work[None]:
-        def work(report: Report, should_stop: object) -> None:
+        def work(report: Report) -> None:
             assert go_on.wait(PATIENCE)
             order.append(name)
 
@@ -215,11 +208,11 @@ def test_an_error_becomes_a_sentence_and_others_go_on(
     log = MagicMock()
     monkeypatch.setattr(jobs, "_LOG", log)
 
-    def fail(report: Report, should_stop: object) -> None:
+    def fail(report: Report) -> None:
         report(3, 7, "third")
         raise error
 
-    job, other = add(fail), add(lambda report, _: "next")
+    job, other = add(fail), add(lambda report: "next")
     until(lambda: other.state == "done")
     assert (job.state, job.error, job.result) == ("failed", sentence, None)
     assert job.progress == (3, 7, "third")
@@ -233,7 +226,7 @@ def test_a_job_that_ended_holds_nothing_of_its_work(add: Callable[..., Job]) -> 
     def holding(stops: bool) -> tuple[Job, weakref.ref[Model]]:
         model = Model()
 
-        def work(report: Report, should_stop: object) -> str:
+        def work(report: Report) -> str:
             while not stops:
                 report(0, 1, str(model))
             return str(model)
@@ -251,7 +244,7 @@ def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one() -> Non
     go_on = threading.Event()
     lock, running, most = threading.Lock(), [0], [0]
 
-    def work(report: Report, should_stop: object) -> None:
+    def work(report: Report) -> None:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])

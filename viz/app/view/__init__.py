@@ -1,9 +1,9 @@
 """Views of a page, and the one way from a view to a number."""
 
+from viz.app.jobs import Offer
 from viz.app.view.compute import (
     Job,
     NothingToDrawError,
-    Offer,
     cached,
     compute,
     compute_in_job,

@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
+from viz.app.jobs import Offer
 from viz.app.view.listing import Listing, Written
 
 P = ParamSpec("P")
@@ -68,16 +69,6 @@ def compute_in_job(
     return result
 
 
-class Offer(NamedTuple):
-    """Work over many lines, which the user asks for."""
-
-    job: str  # its name in the session
-    title: str  # on the screen
-    label: str = ""  # of the button; without one, the run itself does the work
-    start_now: bool = False  # the user has pressed another button for it
-    known: object = None  # the result, if it is stored
-
-
 def compute_on_request(
     name: str, offer: Offer, function: Callable[..., T], /, *values: Any, **named: Any
 ) -> T | None:
@@ -90,15 +81,7 @@ def compute_on_request(
     if offer.known is not None:
         memory.memo(call.key, lambda: offer.known)
     if offer.label:
-        result = jobs.get_or_offer(
-            offer.job,
-            call.key,
-            offer.title,
-            translator.folder,
-            work,
-            offer.label,
-            start_now=offer.start_now,
-        )
+        result = jobs.get_or_offer(offer, call.key, translator.folder, work)
     else:
         with cached_results.progress_bar(offer.title) as report:
             result = memory.memo(call.key, lambda: work(translator, report))

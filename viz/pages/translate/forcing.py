@@ -104,8 +104,8 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     translation = bar.translation
     try:
         if bar.used.edited:
-            request = bar.used
-            translation = cached_results.search(bar.translator, request.text, request.settings)
+            asked = bar.used
+            translation = cached_results.search(bar.translator, asked.text, asked.settings)
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
         return

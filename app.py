@@ -10,7 +10,7 @@ from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import search_options, sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
@@ -43,7 +43,7 @@ def main() -> None:
         position="top",
     )
     path = page.url_path or "translate"
-    address.prepare(path, search_options.TEXTS)
+    address.prepare(path, search_request.TEXTS)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation(panel.label("leave"))

@@ -40,9 +40,9 @@ def _page(path: str) -> None:
     from viz.app import jobs
     from viz.app.links import address
     from viz.app.models import menu
-    from viz.app.sentence import search_options, sentence_bar
+    from viz.app.sentence import search_request, sentence_bar
 
-    address.prepare(path, search_options.TEXTS)
+    address.prepare(path, search_request.TEXTS)
     page = import_module(f"viz.pages.{path}").PAGE
     with menu.models_for_run():
         bar = sentence_bar.show(is_used=page.needs_sentence)

@@ -15,8 +15,8 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import search_options, search_request, source_box, subwords
-from viz.app.sentence.search_options import SearchRequest
+from viz.app.sentence import search_request, source_box, subwords
+from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
@@ -161,7 +161,7 @@ def _show_notices(bar: BarTranslation, reverse: str) -> None:
 
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
-    constraints = (option.name for option in search_options.CONSTRAINTS)
+    constraints = (option.name for option in search_request.CONSTRAINTS)
     names = (search_request.EDITED, *constraints)
     st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
 

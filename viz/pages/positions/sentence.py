@@ -24,7 +24,6 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import (
-    search_options,
     search_request,
     sentence_bar,
     translation_line,
@@ -116,7 +115,7 @@ def without(bar: BarTranslation) -> None:
             name: _edited(translator, translation.source, edit, bar.used.settings)
             for name, edit in edits.items()
         }
-        search = search_options.arguments(bar.used.settings)
+        search = search_request.arguments(bar.used.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"

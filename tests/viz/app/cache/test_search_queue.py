@@ -205,10 +205,10 @@ def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypa
 
 def test_clients_take_turns(translator: Translator, gate, monkeypatch) -> None:
     monkeypatch.setattr(search_queue, "TOGETHER", 1)
-    monkeypatch.setattr(search_queue, "current_client", lambda: client)
-    client, queue = "school", SearchQueue()
+    monkeypatch.setattr(search_queue, "current_client", lambda: "school")
+    queue = SearchQueue()
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]) as futures:
-        client = "other"
+        monkeypatch.setattr(search_queue, "current_client", lambda: "other")
         with ThreadPoolExecutor(1) as threads:
             futures.append(threads.submit(queue.search, translator, TEXTS[3], TREE))
             until(lambda: waiting(queue) == 3)

@@ -35,7 +35,12 @@ def test_each_piece_has_the_id_that_the_model_reads(serve, bundled) -> None:
 
 def test_the_table_is_made_once(serve, monkeypatch) -> None:
     cuts: list[str] = []
-    monkeypatch.setattr(subwords, "_cut", lambda _, piece: cuts.append(piece.text) or "")
+
+    def cut(_tokenizer, piece) -> str:
+        cuts.append(piece.text)
+        return ""
+
+    monkeypatch.setattr(subwords, "_cut", cut)
     app = serve("translate", text="The dog sleeps.")
     count = len(cuts)
     assert count == len(rows(app))

@@ -100,6 +100,7 @@ class Job(Generic[T]):
     @property
     def ahead(self) -> int:
         """How many jobs come before it, as long as it waits."""
+        self.lane.sweep()
         place = self.lane.place(self)
         return place - 1 + self.lane.running() if place else 0
 
@@ -177,7 +178,7 @@ def _run(batch: Sequence[Job]) -> None:
 
 def lane_of_jobs(name: LaneName) -> Lane[Job]:
     """Make a lane for jobs."""
-    return Lane(_run, MAX_WAITING[name], at_once=RUNNING[name])
+    return Lane("job", _run, MAX_WAITING[name], at_once=RUNNING[name])
 
 
 @memory.server_wide

@@ -203,8 +203,8 @@ class SearchQueue:
     """The searches of all users, in two lanes, so that a paragraph keeps no sentence waiting."""
 
     def __init__(self) -> None:
-        self._short = Lane(_search, MAX_WAITING, batch=_batch)
-        self._long = Lane(_search, MAX_LONG)
+        self._short = Lane("search", _search, MAX_WAITING, batch=_batch)
+        self._long = Lane("search", _search, MAX_LONG)
 
     def search(
         self,

@@ -156,6 +156,10 @@ class SearchRequest(NamedTuple):
         return quoted(shorten(as_text(self.prefix.split())))
 
 
+USUAL = SearchRequest("")
+"""A request of no text, with each option as it is at first; no constraint is in force."""
+
+
 def as_text(pieces: Sequence[str]) -> str:
     """Join pieces to readable text."""
     return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()

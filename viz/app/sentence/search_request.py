@@ -7,7 +7,6 @@ a translation edited by hand.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,7 +16,14 @@ from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest, settings_of
+from viz.app.sentence.search_options import (
+    CONSTRAINTS,
+    OPTIONS,
+    PREFIX,
+    USUAL,
+    SearchRequest,
+    settings_of,
+)
 
 PAUSE = 2.0  # seconds for which what is said of the first letter of a sentence stays
 
@@ -193,7 +199,7 @@ def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     search = alone = request._replace(edited="")
     attempts = [request, search]
     for option in CONSTRAINTS:
-        left_out: dict[str, Any] = {option.field: ""}
+        left_out = {option.field: getattr(USUAL, option.field)}
         attempts.append(search._replace(**left_out))
         alone = alone._replace(**left_out)
     return [*dict.fromkeys([*attempts, alone])]

@@ -140,7 +140,7 @@ def test_the_best_map_is_stored_and_then_the_default(files, capsys):
     assert stored.gold is not None
     assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 3)
     assert stored.gold.aer == pytest.approx(least, abs=5e-5)
-    assert f"{FILE} says: {stored.in_words()}" in printed.err
+    assert f"{FILE} says: {stored.describe()}" in printed.err
     default = _json(files, capsys)["default"]
     assert default["aer"] == pytest.approx(least)
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)

@@ -163,7 +163,7 @@ def _translate_lines(
         translation = Translation(line.text, tuple(line.pieces), (best,), notices=(), seconds=0.0)
         return _aligned(align, translator.trace_of(translation))
 
-    # what is wrong with the options is no line's fault
+    # an error in the options does not belong to a line
     settings.constraints(translator.reader)
     progress = standard_input.Progress()
     threads = cores.usable_cores()

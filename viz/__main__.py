@@ -101,7 +101,7 @@ def _parser() -> Parser:
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     sinks = "no weight on special tokens and punctuation, each row scaled to the rest"
     add("--without-sinks", dest="sinks", action="store_false", help=sinks)
-    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
+    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: as the browser's")
     add("--title", help="heading of the page; what is seen unless given")
     return parser
 

@@ -54,7 +54,7 @@ def _check(options: argparse.Namespace) -> int:
                 continue
             named = slips(card, sentence) if sentence else ()
             problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
-            right = answer.text if answer else "depends on the reader’s sentence"
+            right = answer.text if answer else "depends on the student’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
     return _say(problems + _opened(options.files, options.checkpoint))
 

@@ -26,7 +26,7 @@ TEXT = ParallelText(["a b c", "d e"], ["x y", "z, w v"])
 
 @pytest.fixture
 def files(tmp_path: Path, checkpoint_folder: Path) -> Path:
-    """`src`, `tgt`, `gold` and a checkpoint of one's own in `model`."""
+    """`src`, `tgt`, `gold` and a copy of a checkpoint in `model`."""
     for name, lines in (("src", ENGLISH), ("tgt", GERMAN), ("gold", GOLD)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     shutil.copytree(checkpoint_folder, tmp_path / "model")

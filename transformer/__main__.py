@@ -102,7 +102,7 @@ def _aligner(translator: Translator, folder: Path | None) -> _Aligner:
 
 
 def _tell(notices: Iterable[str], about: str = "") -> None:
-    """Print notices to standard error, if there is one."""
+    """Print each notice after the text `about` to standard error; nothing without one."""
     if sys.stderr is not None:  # print() would take standard output for it
         for notice in notices:
             print(f"{about}{notice}", file=sys.stderr)

@@ -50,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options choose for `ExplorerOptions`."""
+    """Convert the options of the command to arguments of `ExplorerOptions`."""
     names = {field.name for field in fields(ExplorerOptions)} & vars(options).keys()
     return {name: getattr(options, name) for name in names} | {"over": tuple(options.over)}
 

@@ -1,4 +1,4 @@
-"""Read files that somebody brings: regular ones alone, and never more than can be meant."""
+"""Read untrusted files: only regular ones, and never more bytes than a limit."""
 
 import errno
 import hashlib

@@ -1,4 +1,4 @@
-"""Anybody's weights as a trace: arrays and tokens are checked and put together."""
+"""Weights of any model as a trace: arrays and tokens are checked and put together."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -30,7 +30,7 @@ MAX_CHARACTERS = 20_000
 _NEEDED = ("title", "goal", "minutes", "language")
 _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
 _NEARLY_CHOICES = {f"{dash}[{mark}" for dash in ("", *"-*+–—") for mark in ("", *"xX✓")}
-"""Beginnings of a line that is nearly a choice, up to its “]” and without blanks."""
+"""Beginnings of a line that is nearly a choice, up to its “]” and without spaces."""
 _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""
@@ -45,7 +45,7 @@ _FOREIGN = {
 }
 _NO_HTML = "write Markdown, no HTML."
 _NO_MEASURE = (
-    "write the answer as “{measure: …}”, a blank after each colon, or mark a choice “- [x]”."
+    "write the answer as “{measure: …}”, a space after each colon, or mark a choice “- [x]”."
 )
 _TWO_BLOCKS = "a card has one block of “yaml”: join the two, or begin a new card with “## ”."
 
@@ -272,7 +272,7 @@ def _yaml_error(file: _File, first: int, error: Exception) -> LessonError:
     return file.error(
         first + (mark.line if mark else 0),
         f"this is not YAML ({problem}): write “name: value” from the beginning of the line, with "
-        "a blank after the colon, and a text with signs in straight quotation marks.",
+        "a space after the colon, and a text with signs in straight quotation marks.",
     )
 
 
@@ -316,7 +316,7 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
         if token.type == "inline":
             for number in _lines(token):
                 if _NEARLY_A_CARD.match(file.lines[number - 1]):
-                    raise file.error(number, "write a blank after “##”.")
+                    raise file.error(number, "write a space after “##”.")
         if token.type != "fence":
             continue
         content = token.content.splitlines()

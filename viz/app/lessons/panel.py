@@ -69,7 +69,7 @@ _STATUS = "panel.status"  # in the session: the open card, and the place of the 
 
 
 def begin() -> None:
-    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
+    """Take the sentence of the lesson if the address has none; call this before the bar."""
     st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
@@ -106,7 +106,7 @@ def show(page: str) -> None:
 
 
 def notice(page: str) -> None:
-    """Light what the open card is about where the page shows its view; the page has been drawn."""
+    """Highlight what the open card is about, if the page shows it; call this after the page."""
     status: tuple[_Panel, DeltaGenerator] | None = st.session_state.pop(_STATUS, None)
     if status is None:
         return

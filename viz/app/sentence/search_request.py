@@ -75,7 +75,7 @@ def has_model(request: SearchRequest) -> bool:
 
 
 def release_outdated() -> None:
-    """Release what belongs to another sentence or model; after the menu of models is drawn."""
+    """Release what belongs to another sentence or model; call this after `menu.choose`."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
@@ -133,7 +133,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
 
 
 def problems_of_link() -> list[str]:
-    """List the problems of the address; before the fields are drawn, which ignore it."""
+    """List the problems of the address; call this before the fields are drawn, which hide them."""
     values = ((option, address.raw_value(option.name)) for option in OPTIONS)
     problems = (option.problem(value) for option, value in values if value is not None)
     return [problem for problem in (address.length_problem(), *problems) if problem]

@@ -118,7 +118,7 @@ def parse_lesson(name: str, text: str, file_name: str) -> lesson.Lesson:
         lines = _lines(token)
         raise file.error(next((n for n in lines if part in file.lines[n - 1]), lines[0]), _NO_HTML)
     for number, line in enumerate(file.lines[end:], start=end + 1):
-        if problem := _foreign(line):
+        if problem := _unsupported_markdown(line):
             raise file.error(number, problem)
     _require_marks(file, tokens)
     headings = [t for t in tokens if t.type == "heading_open" and t.tag == "h2" and not t.level]
@@ -233,7 +233,7 @@ def _fields(
     """Read a mapping in YAML, and parse each value; `first` is the line in the file, from 1."""
     text = "\n".join(lines)
     try:
-        _refuse_what_unfolds(file, text, first)
+        _refuse_unsafe_yaml(file, text, first)
         loader = _Loader(text)
         node = loader.get_single_node()
         values = loader.construct_document(node) if node is not None else {}
@@ -276,7 +276,7 @@ def _yaml_error(file: _File, first: int, error: Exception) -> LessonError:
     )
 
 
-def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
+def _refuse_unsafe_yaml(file: _File, text: str, first: int) -> None:
     """Refuse YAML with anchors, tags, lone surrogates or too many values."""
     for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
         line = first + (event.start_mark.line if event.start_mark else 0)
@@ -298,7 +298,7 @@ def _html(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
                 yield token, part.content
 
 
-def _foreign(text: str) -> str:
+def _unsupported_markdown(text: str) -> str:
     """Return what is wrong with a picture or a footnote wherever Markdown may show one, or "".
 
     The browser's Markdown has tables, formulas and footnotes. The parser here has not, and they can
@@ -347,7 +347,7 @@ def _text(name: str, value: Any) -> str:
 def _markdown(name: str, value: Any) -> str:
     text = _text(name, value)
     html = [*_html(MarkdownIt("commonmark").parse(text))]
-    if problem := _foreign(text) or (_NO_HTML if html else ""):
+    if problem := _unsupported_markdown(text) or (_NO_HTML if html else ""):
         raise ValueError(problem)
     return text
 

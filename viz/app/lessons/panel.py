@@ -192,9 +192,9 @@ class _Panel(NamedTuple):
         if card.predict:
             self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
-            self._way(at - 1, "back")
+            self._card_link(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
-            self._way(at + 1, "next")
+            self._card_link(at + 1, "next")
 
     def _end(self) -> None:
         """Draw the score, and the download of all answers, once something was answered."""
@@ -320,7 +320,7 @@ class _Panel(NamedTuple):
                 if given != SHOWN:
                     self._offer_answer()
 
-    def _way(self, number: int, name: str) -> None:
+    def _card_link(self, number: int, name: str) -> None:
         """Draw the link to a card, which also opens its view, unless the student predicts first."""
         lesson, label = self.lesson, self.texts[name]
         if not 0 <= number < len(lesson.cards):

@@ -220,8 +220,8 @@ def most_confident(trace: AttentionTrace) -> Finding | None:
     if value <= MOST or len(trace.labels(place.kind).keys) < 2:
         return None
     return Finding(
-        f"{capitalised(named_head(*place))} is the most confident head: the largest weight of a row "
-        f"is {format_number(value)} on average.",
+        f"{capitalised(named_head(*place))} is the most confident head: the largest weight of a "
+        f"row is {format_number(value)} on average.",
         strength=0.1,
         page="heads",
         choices=head_choices(place),

@@ -124,7 +124,7 @@ def style_sheet() -> str:
 
 
 def routes() -> list[Route]:
-    """Return the routes of all pages, which answer with it, and that of the metrics."""
+    """Return the routes of all pages, each with the same HTML, and that of the metrics."""
     text, prefix = html(), _prefix()
 
     async def page(_request: Request) -> Response:

@@ -179,7 +179,7 @@ class JobQueue:
             self._advance()
 
     def ahead(self, job: Job) -> int:
-        """Return how many jobs come before one that waits; a cancelled one is about to end."""
+        """Return how many jobs run or wait before this one; a cancelled job does not count."""
         with self._lock:
             self._sweep()
             if job not in self._waiting:
@@ -246,7 +246,7 @@ def current(name: str) -> Job[Any] | None:
 
 
 def show(job: Job, drawn: object = None) -> None:
-    """Draw a job until it ends, or has another part than is `drawn`; then the page is drawn anew.
+    """Draw a job; once it ends, or has another part than the `drawn` one, draw the page anew.
 
     Of a job that has ended, draw its error, if it has one.
     """

@@ -207,7 +207,7 @@ def current(name: str) -> Job[Any] | None:
 
 
 def show(job: Job, drawn: object = None) -> None:
-    """Draw a job until it ends, or has another part than is `drawn`; then the page is drawn anew.
+    """Draw a job; once it ends, or has another part than the `drawn` one, draw the page anew.
 
     Of a job that has ended, draw its error, if it has one.
     """

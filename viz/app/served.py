@@ -124,7 +124,7 @@ def style_sheet() -> str:
 
 
 def routes() -> list[Route]:
-    """Return the routes of all pages, which answer with it."""
+    """Return the routes of all pages, each with the same HTML."""
     text, prefix = html(), _prefix()
 
     async def page(_request: Request) -> Response:

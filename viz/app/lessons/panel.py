@@ -69,7 +69,7 @@ _MISSING = "panel.missing"  # in the session: the text that asks for an answer, 
 
 
 def begin() -> None:
-    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
+    """Take the sentence of the lesson if the address has none; call this before the bar."""
     st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
@@ -107,7 +107,7 @@ def show(page: str, bar: BarTranslation | None) -> tuple["_Panel", DeltaGenerato
 
 
 def notice(panel: "_Panel", slot: DeltaGenerator) -> None:
-    """Light what the open card is about where the page shows its view; the page has been drawn."""
+    """Highlight what the open card is about, if the page shows it; call this after the page."""
     if panel.predicts:
         with slot:
             st.caption(panel.texts["predict"])
@@ -191,9 +191,9 @@ class _Panel(NamedTuple):
         if card.predict:
             slot = self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
-            self._way(at - 1, "back")
+            self._card_link(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
-            self._way(at + 1, "next")
+            self._card_link(at + 1, "next")
         return slot
 
     def _end(self) -> None:
@@ -328,7 +328,7 @@ class _Panel(NamedTuple):
                 if given != SHOWN:
                     self._offer_answer()
 
-    def _way(self, number: int, name: str) -> None:
+    def _card_link(self, number: int, name: str) -> None:
         """Draw the link to a card, which also opens its view, unless the student predicts first."""
         lesson, label = self.lesson, self.texts[name]
         if not 0 <= number < len(lesson.cards):

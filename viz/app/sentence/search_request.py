@@ -147,9 +147,9 @@ class SearchRequest(NamedTuple):
     text: str  # to be translated, as it was typed
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
     alpha: float = decoding.ALPHA  # α of the length penalty
-    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
+    prefix: str = ""  # the pieces with which the translation begins, separated by spaces
     forbidden: str = ""  # words that the translation must not contain, as they were typed
-    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
+    # the translation as a person wrote it, a space where all was deleted; "" for the model's own
     edited: str = ""
     model: str = ""  # the name of the one that translates
 
@@ -171,6 +171,10 @@ class SearchRequest(NamedTuple):
     def quoted_prefix(self) -> str:
         """The prefix as readable text, shortened."""
         return quoted(shorten(as_text(self.prefix.split())))
+
+
+USUAL = SearchRequest("")
+"""A request of no text, with each option as it is at first; no constraint is in force."""
 
 
 def as_text(pieces: Sequence[str]) -> str:
@@ -245,7 +249,7 @@ def has_model(request: SearchRequest) -> bool:
 
 
 def release_outdated() -> None:
-    """Release what belongs to another sentence or model; after the menu of models is drawn."""
+    """Release what belongs to another sentence or model; call this after `menu.choose`."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
@@ -303,7 +307,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
 
 
 def problems_of_link() -> list[str]:
-    """List the problems of the address; before the fields are drawn, which ignore it."""
+    """List the problems of the address; call this before the fields are drawn, which hide them."""
     values = ((option, address.raw_value(option.name)) for option in OPTIONS)
     problems = (option.problem(value) for option, value in values if value is not None)
     return [problem for problem in (address.length_problem(), *problems) if problem]
@@ -369,7 +373,7 @@ def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     search = alone = request._replace(edited="")
     attempts = [request, search]
     for option in CONSTRAINTS:
-        left_out: dict[str, Any] = {option.field: ""}
+        left_out = {option.field: getattr(USUAL, option.field)}
         attempts.append(search._replace(**left_out))
         alone = alone._replace(**left_out)
     return [*dict.fromkeys([*attempts, alone])]

@@ -22,12 +22,13 @@ def test_tokens_of_many_lines_are_counted_on_request_and_a_line_becomes_the_sent
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     translator, lines = measured
-    app = view("One head", kind="encoder", layer="1", head="3", corpus_measure="previous")
+    app = view("One head", kind="encoder", layer="2", head="3", corpus_measure="previous")
     # another kind has no such measure
     app.button_group(key="kind").set_value("cross-attention").run()
     assert app.selectbox(key="corpus_measure").value == "loss without"
     monkeypatch.setattr(module, "AT_ONCE", len(lines) - 1)
     app.button_group(key="kind").set_value("encoder").run()
+    app.selectbox(key="layer").set_value("1").run()
     assert not app.dataframe
     counted = press(app, "corpus-tokens").dataframe[1].value
     pairs = head_tokens(translator, lines, head.Head("encoder_self", 0, 2)).pairs

@@ -26,7 +26,7 @@ from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
 from viz.app.chrome import mounts
 from viz.draw import labels
-from viz.draw.changed_words import mark_changed_words  #
+from viz.draw.changed_words import mark_changed_words
 from viz.pages.roles.removal import describe_change, most_changed
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 

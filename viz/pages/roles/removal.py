@@ -6,7 +6,6 @@ from functools import partial
 from html import escape
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation
@@ -16,6 +15,7 @@ from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.arrays import AnyFloats
 from transformer.kinds import KINDS
 from viz.app import jobs
 from viz.app.cache import cached_results
@@ -275,12 +275,10 @@ def _changed(removals: Sequence[Removal]) -> str:
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
 
 
-Floats = npt.NDArray[np.floating]
-
 BEFORE, AFTER = "before", "with heads removed"
 
 
-def word_log_probs(trace: AttentionTrace) -> Floats:
+def word_log_probs(trace: AttentionTrace) -> AnyFloats:
     """Sum log P of the pieces of a translation over each word, `[word]`."""
-    sums: Floats = np.add.reduceat(trace.log_probs, first_pieces(trace.target_pieces))
+    sums: AnyFloats = np.add.reduceat(trace.log_probs, first_pieces(trace.target_pieces))
     return sums

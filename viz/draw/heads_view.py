@@ -289,7 +289,7 @@ class HeadsView:
         )
 
     def worded(self, kind: Kind) -> dict[str, Any]:
-        """Return what stands around every map of a kind, for a script that has their weights."""
+        """Return the texts around each map of a kind, for a script that has the weights."""
         heads, options = self.heads[kind], self.options
         lens, sinks = options.lens, options.sinks
         lens_part = caption.lens_caption(lens, sinks=sinks)

@@ -186,22 +186,12 @@ class HeadsView:
 
     def part(self, heads: open_head.Heads) -> GridPart:
         """Return heads as the grid draws them, named by all that they look at."""
-        options, kind, whole = self.options, heads.kind, self.heads[heads.kind].whole
-        key = kind, options.words, options.sinks
-        sort, values = options.sort, None
+        sort, kind, whole = self.options.sort, heads.kind, self.heads[heads.kind].whole
+        key, values = (kind, self.options.words, self.options.sinks), None
         if sort != LAYER_ORDER:
             values = self._remember((sort, *key), lambda: measures.measure(whole, kind, sort))
-        return GridPart(
-            kind,
-            heads.axes.weights,
-            heads.axes.labels,
-            self._remember(("roles", *key), lambda: self._role_names(whole, kind)),
-            values,
-            together=not caption.tells_heads(heads.lens),
-            counts=heads.counts,
-            causal=heads.axes.causal,
-            amount=caption.amount(heads.lens),
-        )
+        roles = self._remember(("roles", *key), lambda: self._role_names(whole, kind))
+        return GridPart(heads, roles, values)
 
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""

@@ -1,6 +1,6 @@
 """The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
+from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.arrays import Singles
@@ -46,8 +47,8 @@ def heads_of_kind(
     trace: AttentionTrace,
     kind: Kind,
     *,
-    words: bool,
-    special: bool,
+    words: bool = False,
+    special: bool = True,
     lens: AnyLens = "weights",
     sinks: bool = True,
 ) -> Heads:
@@ -63,6 +64,17 @@ def heads_of_kind(
     counts = trace.head_count(kind)
     axes = whole if special else without_special(whole)[0]
     return Heads(kind, axes, whole, counts, lens, sinks)
+
+
+def every_head(kinds: Iterable[Heads], layers: Sequence[int]) -> list[Head]:
+    """Return the heads of kinds that exist in these layers, row by row."""
+    return [
+        Head(heads.kind, layer, head)
+        for heads in kinds
+        for layer in layers
+        if layer < len(heads.counts)
+        for head in range(heads.counts[layer])
+    ]
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:

@@ -101,7 +101,7 @@ def mount_grid(
     on_pick: Callable[[Head], None],
 ) -> None:
     """Mount the grid of all heads, encoded under the same key, with the selected head outlined."""
-    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+    shapes = {part.heads.kind: part.heads.axes.weights.shape[:2] for part in parts}
 
     def pick(click: tuple[Head, int]) -> None:
         head, st.session_state[f"{key}-answered"] = click

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from transformer import errors
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
-from transformer.kinds import Kind
+from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace, Labels
 from viz.draw import caption, wire
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.open_head import every_head
+from viz.draw.open_head import every_head, name_end
 from viz.draw.trace_message import WHOLE_BYTES, is_whole
 
 EXACT_BYTES = 2**26  # bytes of float32 weights up to which a page holds all of them exactly
@@ -95,19 +95,27 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
 def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Packing") -> str:
     """Encode grid, labels, colours and the given weights of kinds."""
     options = view.options
-    kinds: dict[str, dict[str, Any]] = {}
-    for kind, heads in view.heads.items():
-        kinds[kind] = {
-            **view.worded(kind),
+    lens, sinks, rows = options.lens, options.sinks, options.rows
+    kinds = {
+        kind: {
+            "axes": view.axes(kind).message,
+            "ribbonAxes": view.axes(kind, rows).message if rows else None,
+            "title": name_end(kind, lens, sinks=sinks),
+            "note": view.note(kind, heads.axes.weights[heads.axes.existing_heads]),
+            "caption": view.caption(
+                f"{KIND_TITLES[kind]}, {caption.lens_caption(lens, sinks=sinks)}"
+            ),
             "heads": heads.axes.weights.shape[1],
             "weights": weights.get(kind),
         }
+        for kind, heads in view.heads.items()
+    }
     compared: list[bytes] = []
     if options.compared is not None:
         compared = [options.compared.open_map()]
         if (difference := view.difference(options.compared)) is not None:
             compared.append(difference)
-    separate = caption.tells_heads(options.lens)
+    separate = caption.tells_heads(lens)
     message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],

@@ -240,7 +240,7 @@ class HeadsView:
             self.axes(self.kind),
             title=self.opened.title,
             look=replace(self.look, tall=beside_difference),
-            note=self._note(self.kind, self.opened.weights),
+            note=self.note(self.kind, self.opened.weights),
             pinned=pinned,
             caption=self.caption(),
         )
@@ -278,20 +278,7 @@ class HeadsView:
             caption=self.caption(),
         )
 
-    def worded(self, kind: Kind) -> dict[str, Any]:
-        """Return what stands around every map of a kind, for a script that has their weights."""
-        heads, options = self.heads[kind], self.options
-        lens, sinks = options.lens, options.sinks
-        lens_part = caption.lens_caption(lens, sinks=sinks)
-        return {
-            "axes": self.axes(kind).message,
-            "ribbonAxes": self.axes(kind, options.rows).message if options.rows else None,
-            "title": open_head.name_end(kind, lens, sinks=sinks),
-            "note": self._note(kind, heads.axes.weights[heads.axes.existing_heads]),
-            "caption": self.caption(f"{KIND_TITLES[kind]}, {lens_part}"),
-        }
-
-    def _note(self, kind: Kind, weights: Singles) -> str:
+    def note(self, kind: Kind, weights: Singles) -> str:
         """Return the note under maps, `[..., query, key]`; it claims no wrong sum."""
         lens, special, sinks = self.options.lens, self.options.special, self.options.sinks
         plain = lens == "weights" and special and sinks

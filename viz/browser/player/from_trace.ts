@@ -91,9 +91,9 @@ export const pieceLinks = ({ source, target }: Trace, links: WordLink[]) =>
  * linked source word while its translation is written. Elsewhere it gives most to a single token,
  * neither a sink nor the token that looks. */
 export function watchedHead(
-  trace: Trace, { kind, layers, heads, weights }: KindTrace, links: WordLink[],
+  trace: Trace, { kind, layers, heads, weights, size }: KindTrace, links: WordLink[],
 ): [layer: number, head: number] {
-  const [queries, keys] = axesOf(trace, kind);
+  const [queries, keys] = axesOf(trace, kind).map((side, n) => side.slice(0, size?.[n]));
   const linked = new Set(links.filter(({ mutual }) => mutual).map(({ source, target }) =>
     `${target} ${source}`));
   const [isLinked, isPlain] = [

@@ -70,7 +70,7 @@ test("a link that removes more heads than there are removes all, and one of a fe
 test("a translation without heads is told by the words that it lost and has new", () => {
   const sideOf = (pieces: string[]) =>
     ({ text: pieces.join(" "), pieces: [...pieces, "</s>"], words: [...pieces.keys(), 9] });
-  const control = { low: -3, middle: -2, high: -1, draws: 3, same: true };
+  const control = { log_p: [-1, -9, -2, -3, -1.5], same: true };
   const breaking = viewOf(BreakIt, {
     isOpen: true, shown: 1, data: null, draw() {}, step() {}, player: { changed() {} },
   });
@@ -87,5 +87,8 @@ test("a translation without heads is told by the words that it lost and has new"
     assert.deepEqual(now?.changes, { lost: 1, new: 1, moved: 0, plain: true });
     assert.equal(now?.maps?.[0].weights[0], 1);
     assert.deepEqual(now?.maps?.[0].whole, size);
+    const [, [, random]] = breaking.lines(breaking.data, breaking.places).slice(1);
+    assert.match(String(random), /middle of 5 draws: log P −9.00 to −1.00/);
+    assert.match(String(random), /it is 2.7 times less probable; no word changes/);
   }
 });

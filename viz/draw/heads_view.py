@@ -73,22 +73,22 @@ class ShownParts(NamedTuple):
 
 def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     """Return the kinds and layers of a trace that the options show."""
-    there = [*trace.kinds]
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
-        raise InputError(f"There is no kind of attention to show: choose of {', '.join(there)}.")
-    default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
-    kind = default if options.kind is None else options.kind
+        raise InputError(
+            f"There is no kind of attention to show: choose of {', '.join(trace.kinds)}."
+        )
+    kind = options.kind or ("cross" if "cross" in [*kinds] else kinds[0])
     for shown in (kind, *kinds):
-        if shown not in there:
-            titles = " and ".join(KIND_TITLES[name] for name in there)
+        if shown not in [*trace.kinds]:
+            titles = " and ".join(KIND_TITLES[name] for name in trace.kinds)
             raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
     every = [trace.head_count(shown) for shown in {kind, *kinds}]
-    most = max(map(len, every))
-    numbers = [n for n in range(most) if any(n < len(counts) and counts[n] for counts in every)]
+    numbers = sorted({n for counts in every for n, heads in enumerate(counts) if heads})
     layers = tuple(numbers) if options.layers is None else options.layers
     for layer in layers:
-        if not wire.is_index(layer, most) or layer not in numbers:
+        if not (type(layer) is int and layer in numbers):
+            most = max(map(len, every))
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
             raise InputError(f"There is no layer {_number(layer)}: the trace has {has}.")
     counts = trace.head_count(kind)

@@ -192,14 +192,7 @@ def encode_broken(
                 "log_p": place.log_p,
                 "target": side(place.text, place.pieces),
                 "maps": place.maps if number >= drawn else None,
-                "control": place.control
-                and {
-                    "low": min(place.control.log_p),
-                    "middle": float(np.median(place.control.log_p)),
-                    "high": max(place.control.log_p),
-                    "draws": len(place.control.log_p),
-                    "same": place.control.same,
-                },
+                "control": place.control and place.control._asdict(),
             }
             for number, place in enumerate(places)
         ],

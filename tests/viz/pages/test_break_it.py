@@ -1,7 +1,6 @@
 """Break it: what the player gets of the heads that a sentence needs most, and of random others."""
 
 import re
-import statistics
 from typing import Any
 
 import numpy as np
@@ -61,9 +60,8 @@ def test_needed_heads_are_removed_beside_five_draws_of_others(
         assert place["log_p"] == pytest.approx(float(changed.after.log_probs.sum()), abs=1e-3)
         log_p = as_ever(translator.model, trace, draws)
         control = place["control"]
-        shown = [control[name] for name in ("low", "middle", "high")]
-        assert shown == pytest.approx([min(log_p), statistics.median(log_p), max(log_p)])
-        assert control["draws"] == break_it.DRAWS == len(draws)
+        assert control["log_p"] == pytest.approx(log_p)
+        assert len(draws) == break_it.DRAWS
         text = effect(translator, trace, removals(draws[0])).translation.text
         assert control["same"] == (text == trace.target)
         for heads in draws:

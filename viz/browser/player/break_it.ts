@@ -22,8 +22,8 @@ interface Removal { // one head more
   head: Head;
   log_p: number; // of the original translation
   maps: Maps[] | null; // where its heads look, if sent
-  // of as many random heads: log P over several draws, and whether the first one's text is the same
-  control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
+  // of as many random heads: log P of each draw, and whether the first one's text is the same
+  control: { log_p: number[]; same: boolean } | null;
 }
 
 /** The heads that are removed so far, as `encode_broken` of viz/draw/player.py sends them. */
@@ -226,11 +226,13 @@ function compared({ log_p: before }: Shown, places: Removed[]): [string, string]
       fixed(before, 2)} → ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
   ]];
   if (control) {
-    const { low, middle, high, draws, same } = control;
-    const values = draws === 1 ? `one draw: log P ${fixed(middle, 2)}`
-      : `middle of ${draws} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
+    const draws = [...control.log_p].sort((a, b) => a - b);
+    const last = draws.length - 1;
+    const [low, middle, high] = [0, Math.floor(last / 2), last].map((n) => draws[n]);
+    const values = draws.length === 1 ? `one draw: log P ${fixed(middle, 2)}`
+      : `middle of ${draws.length} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
     lines.push([`Without ${counted(count, "random head")}`, ` it is ${timesOf(before - middle)}; `
-      + `${same ? "no word changes" : "words change, too"} (${values}).`]);
+      + `${control.same ? "no word changes" : "words change, too"} (${values}).`]);
   }
   return lines;
 }

@@ -137,14 +137,9 @@ def mean(
 
     `counts` is the number of heads of each layer; the mean leaves out absent heads.
     """
-    if counts is None or set(counts) == {weights.shape[1]}:
-        heads_of_layer = weights.mean(0) if layer is None else weights[layer]
-        return heads_of_layer.mean(0) if head is None else heads_of_layer[head]
-    layers = range(len(counts)) if layer is None else (layer,)
-    chosen = [
-        weights[number, n]
-        for number in layers
-        for n in (range(counts[number]) if head is None else (head,))
-        if n < counts[number]
-    ]
-    return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
+    layers, heads = weights.shape[:2]
+    there = np.arange(heads) < np.array(counts or (heads,) * layers)[:, None]
+    chosen = np.zeros_like(there)
+    chosen[slice(None) if layer is None else layer, slice(None) if head is None else head] = True
+    maps = weights[chosen & there]
+    return maps[0] if len(maps) == 1 else maps.mean(0)

@@ -1,5 +1,7 @@
 """A trace without a model: each head looks at one known cell, under words that are hard to show."""
 
+from typing import Any
+
 import numpy as np
 
 from transformer import KINDS, AttentionTrace, Kind, Piece
@@ -14,10 +16,10 @@ HOT = 0.9125
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
-def heads_of(kind: Kind, weights: Singles, labels: Labels) -> Heads:
+def heads_of(kind: Kind, weights: Singles, labels: Labels, **more: Any) -> Heads:
     """Return heads with weights `[layer, head, query, key]`."""
     axes = LabelledWeights(weights, labels)
-    return Heads(kind, axes, axes, (weights.shape[1],) * len(weights))
+    return Heads(kind, axes, axes, (weights.shape[1],) * len(weights), **more)
 
 
 def words(*texts: str) -> tuple[Piece, ...]:

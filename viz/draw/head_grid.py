@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,19 +20,8 @@ SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
 LARGEST = 128  # cells along a side of a small map; no screen gives it more pixels
 
 
-@dataclass(frozen=True)
-class GridPart:
-    """Every head of one kind, with what stands at its map."""
-
-    heads: Heads
-    # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
-    roles: Sequence[Sequence[str]] = ()
-    # `[layer, head]`, the measure by which the maps are sorted; shown at each of them
-    values: NDArray | None = None
-
-
 def encode_grid(
-    parts: Sequence[GridPart],
+    kinds: Sequence[Heads],
     *,
     key: str = "",
     opens: str | None = None,
@@ -55,7 +43,6 @@ def encode_grid(
     `click_of` returns it. More than `largest` tokens share cells. A saved picture is named after
     kinds and `name_end`, such as a lens.
     """
-    kinds = [part.heads for part in parts]
     there = set(every_head(kinds, range(max(len(heads.counts) for heads in kinds))))
     for head in (*(order or ()), *crossed):
         if head not in there:
@@ -69,26 +56,26 @@ def encode_grid(
         "switches": switches,
         "answered": answered,
         "nameEnd": name_end,
-        "parts": [_pack(part, largest) for part in parts],
+        "parts": [_pack(heads, largest) for heads in kinds],
     }
     return wire.encode_picture("head_grid", caption, message)
 
 
-def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
+def head_order(kinds: Sequence[Heads], layers: Sequence[int], sort: str) -> list[Head] | None:
     """Order the heads row by row; None if they all stand by layer.
 
     Confidence falls from the first head to the last, other values rise. Of the shown layers, from
     0, a kind that has fewer shows those that it has.
     """
-    every = {n for part in parts for n, count in enumerate(part.heads.counts) if count}
+    every = {n for heads in kinds for n, count in enumerate(heads.counts) if count}
     if sort == LAYER_ORDER and every <= {*layers}:
         return None
-    heads = every_head((part.heads for part in parts), layers)
+    shown = every_head(kinds, layers)
     if sort == LAYER_ORDER:
-        return heads
-    values = {part.heads.kind: part.values for part in parts if part.values is not None}
+        return shown
+    values = {heads.kind: heads.values for heads in kinds if heads.values is not None}
     # sorted() is stable: equal values stay in the order of kinds and layers
-    return sorted(heads, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
+    return sorted(shown, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
 
 
 def encode_selection(key: str, head: Head) -> bytes:
@@ -96,9 +83,9 @@ def encode_selection(key: str, head: Head) -> bytes:
     return wire.encode_value(key, list(head))
 
 
-def _pack(part: GridPart, largest: int) -> dict[str, Any]:
+def _pack(heads: Heads, largest: int) -> dict[str, Any]:
     """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
-    heads, axes = part.heads, part.heads.axes
+    axes = heads.axes
     wire.check(axes.weights, axes.labels, dimensions=4)
     layers, most, *size = axes.weights.shape
     block = [math.ceil(count / largest) for count in size]
@@ -116,8 +103,8 @@ def _pack(part: GridPart, largest: int) -> dict[str, Any]:
         "block": block,
         "rows": rows,
         "columns": columns,
-        "roles": part.roles or [[""] * most] * layers,
-        "values": None if part.values is None else part.values.astype(np.float32),
+        "roles": heads.roles or [[""] * most] * layers,
+        "values": None if heads.values is None else heads.values.astype(np.float32),
         "strongest": _strongest(axes.weights),
         "weights": wire.to_bytes(_largest(axes.weights, block)),
     }

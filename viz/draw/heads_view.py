@@ -21,7 +21,7 @@ from transformer.traces import notes
 from viz.draw import attention_map, caption, open_head, wire
 from viz.draw.attention_map import Look, MapAxes
 from viz.draw.formatting import counted
-from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
+from viz.draw.head_grid import LAYER_ORDER, SORTS, encode_grid, head_order
 from viz.draw.labels import role_name
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
@@ -179,19 +179,19 @@ class HeadsView:
         return Head(self.kind, *open_head.outlined(options.lens, options.layer, options.head))
 
     @cached_property
-    def parts(self) -> list[GridPart]:
+    def parts(self) -> list[open_head.Heads]:
         """The kinds of the grid; that of the open head comes first, beside its map."""
         kinds = sorted(self.shown.kinds, key=lambda kind: kind != self.kind)
         return [self.part(self.heads[kind]) for kind in kinds]
 
-    def part(self, heads: open_head.Heads) -> GridPart:
+    def part(self, heads: open_head.Heads) -> open_head.Heads:
         """Return heads as the grid draws them, named by all that they look at."""
         sort, kind, whole = self.options.sort, heads.kind, self.heads[heads.kind].whole
         key, values = (kind, self.options.words, self.options.sinks), None
         if sort != LAYER_ORDER:
             values = self._remember((sort, *key), lambda: measures.measure(whole, kind, sort))
         roles = self._remember(("roles", *key), lambda: self._role_names(whole, kind))
-        return GridPart(heads, roles, values)
+        return replace(heads, roles=roles, values=values)
 
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""

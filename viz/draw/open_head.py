@@ -29,6 +29,10 @@ class Heads:
     # through which they are seen; one that does not tell heads apart leaves one of them
     lens: AnyLens = "weights"
     sinks: bool = True  # whether sinks have their weight; else each row is scaled to the rest
+    # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
+    roles: Sequence[Sequence[str]] = ()
+    # `[layer, head]`, the measure by which the maps of a grid are sorted; shown at each of them
+    values: npt.NDArray | None = None
 
 
 @dataclass(frozen=True)

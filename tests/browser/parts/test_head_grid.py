@@ -31,7 +31,7 @@ def grid(heads=HEADS, **options):
         weights = np.zeros((LAYERS, heads, *map(len, labels)), np.float32)
         weights[..., 0] = 0.913
         values = np.arange(LAYERS * heads).reshape(LAYERS, heads) - 3.0
-        parts.append(head_grid.GridPart(heads_of(kind, weights, labels), roles, values))
+        parts.append(heads_of(kind, weights, labels, roles=roles, values=values))
     return head_grid.encode_grid(parts, **{"selected": SELECTED, **options})
 
 

@@ -137,7 +137,7 @@ def _grid(
 ) -> None:
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
-    parts = [head_grid.GridPart(heads_of_kind(after, kind)) for kind in kinds]
+    heads = [heads_of_kind(after, kind) for kind in kinds]
     request = bar.requested
     shape = after.weights(controls.head.kind).shape[:2]
 
@@ -151,14 +151,14 @@ def _grid(
             choose_removed(format_removals(toggled(now, head, controls.replacement)))
 
     data = head_grid.encode_grid(
-        parts,
+        heads,
         crossed=[removal.place for removal in removals],
         switches=not paints,
         answered=mounts.answered_click("roles-grid"),
         key="roles-grid",
         caption=bar.origin.caption(caption.grid_caption(), _changed(removals)),
     )
-    mounts.mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
+    mounts.mount_grid("roles-grid", data, heads, selected=controls.head, on_pick=picked)
 
 
 def _translation(

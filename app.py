@@ -6,7 +6,6 @@ import streamlit as st
 
 from headlight import __version__
 from viz.app import jobs, log, served
-from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
@@ -47,8 +46,7 @@ def main() -> None:
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation(panel.label("leave"))
-    seconds = metrics().run_seconds.labels(path).time()
-    with turn(), seconds, menu.models_for_run():
+    with turn(), menu.models_for_run():
         try:
             panel.begin()
             navigation.set_page_title(
@@ -78,6 +76,5 @@ else:  # `streamlit run` imports it for what it is to serve
         routes=served.routes(),
         lifespan=served.lifespan,
         middleware=served.middleware(),
-        on_script_error=lambda _: metrics().errors.inc(),
         exception_handlers={Exception: served.answer_error},
     )

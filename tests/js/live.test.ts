@@ -271,7 +271,7 @@ test("an address gives back every edit that was written into it, and each act an
   Object.assign(globalThis, { window: { location }, history: { replaceState, pushState } });
   writeLink({ ...link, removed: [], rows: [], prefix: [] }, true); // the entry of the visit
   writeLink({ ...link, rows: [], prefix: [] }, false);
-  writeLink({ ...link, rows: [], prefix: [], head: null }, false); // what is open is no act
+  writeLink({ ...link, rows: [], prefix: [], head: null }, false); // what is open is not an act
   writeLink(link, false);
   writeLink(link, false);
   assert.equal(entries.length, 3);

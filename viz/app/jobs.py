@@ -17,8 +17,8 @@ import torch
 
 from transformer import AttentionTrace, Translator, errors
 from viz.app.cache import cached_results, memory, search_queue
-from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.chrome import explanations, fields, problems
+from viz.app.log import log_refusal
 from viz.app.models import menu
 from viz.app.streamlit_internals import end_if_unwanted, is_connected, session_name
 from viz.draw import formatting
@@ -143,7 +143,6 @@ class Job(Generic[T]):
             self.end("failed", error=OUT_OF_MEMORY)
         except Exception:  # noqa: BLE001
             _LOG.exception("job failed: %s", self.title)
-            metrics().errors.inc()
             self.end("failed", error=BROKEN)
 
     def end(self, state: State, *, result: T | None = None, error: str = "") -> None:
@@ -174,24 +173,18 @@ class JobQueue:
                 is_crowd = own >= self._most // 2
                 error = FULL_OF_YOURS.format(own) if is_crowd else FULL.format(count)
                 job.end("failed", error=error)
-                count_refusal("too many jobs")
+                log_refusal("too many jobs")
                 return
             self._waiting.append(job)
             self._advance()
 
     def ahead(self, job: Job) -> int:
-        """Return how many jobs come before one that waits; a cancelled one is about to end."""
+        """Return how many jobs run or wait before this one; a cancelled job does not count."""
         with self._lock:
             self._sweep()
             if job not in self._waiting:
                 return 0
             return self._in_turns().index(job) + sum(other.is_active for other in self._running)
-
-    def count(self, state: State) -> int:
-        """Return how many jobs wait, or run."""
-        with self._lock:
-            self._sweep()
-            return len(self._waiting if state == "waiting" else self._running)
 
     def _sweep(self) -> None:
         self._waiting = [job for job in self._waiting if not job.should_stop()]
@@ -232,11 +225,6 @@ def _queues() -> dict[Lane, JobQueue]:
     return {lane: JobQueue(lane=lane) for lane in MAX_WAITING}
 
 
-def count(state: State) -> int:
-    """Return how many jobs of this server wait, or run."""
-    return sum(queue.count(state) for queue in _queues().values())
-
-
 def start(
     name: str, title: str, work: Work[T], lane: Lane = "lines", key: Hashable = None
 ) -> Job[T]:
@@ -258,7 +246,7 @@ def current(name: str) -> Job[Any] | None:
 
 
 def show(job: Job, drawn: object = None) -> None:
-    """Draw a job until it ends, or has another part than is `drawn`; then the page is drawn anew.
+    """Draw a job; once it ends, or has another part than the `drawn` one, draw the page anew.
 
     Of a job that has ended, draw its error, if it has one.
     """

@@ -387,7 +387,7 @@ export class Explorer extends View<ExplorerData> {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** Get the head that the grid outlines: a mean is no head. */
+  /** Get the head that the grid outlines: a mean is not a head. */
   outlined([kind, layer, head]: Opened = this.selected): Head | null {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];

@@ -94,7 +94,7 @@ _TEXTS = {
     "solution": ("Answer", "Antwort"),
     "solutions": ("Answers", "Lösungen"),
     "notes": ("For the teacher", "Für die Lehrkraft"),
-    "own": ("Depends on the reader’s own sentence.", "Hängt vom eigenen Satz ab."),
+    "own": ("Depends on your sentence.", "Hängt von deinem Satz ab."),
     "computed": ("Answers computed with {model}", "Lösungen berechnet mit {model}"),
 }
 TEXTS: dict[Language, dict[str, str]] = {

@@ -239,7 +239,7 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     with st.container(horizontal=True, gap="medium"):
         for label, losses in (
             ("Loss with the mask, whole batch", masked),
-            ("without it", unmasked),
+            ("Loss without the mask, whole batch", unmasked),
         ):
             st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from threading import Lock, Semaphore
-from typing import Literal, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import torch
@@ -27,7 +27,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
 from viz.app.cache.memory import server_wide
-from viz.app.cache.metrics import count_refusal, metrics
+from viz.app.log import log_refusal
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MAX_RUNS = 8  # largest number of simultaneous runs of pages of one client; its further runs wait
@@ -114,8 +114,6 @@ CALM, PAUSE = 0.15, 0.05
 found by then comes at once, without a flicker."""
 
 
-State = Literal["waiting", "running"]
-
 _LOG = logging.getLogger(__name__)
 
 
@@ -157,11 +155,9 @@ class _Request:
         self.group = self if alone else (id(self.translator), self.settings)
 
     def finish(self, translation: Translation) -> None:
-        waited, seconds = self.began - self.asked, time.monotonic() - self.began
-        metrics().waiting_seconds.observe(waited)
-        metrics().search_seconds.observe(seconds)
+        seconds = time.monotonic() - self.began
         if seconds > SLOW_SECONDS:
-            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
+            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, self.began - self.asked)
         with suppress(InvalidStateError):  # the user has left
             self.result.set_result(translation)
 
@@ -173,7 +169,6 @@ class _Lane:
         self._together, self._most = together, most
         self._waiting: list[_Request] = []
         self._has_thread = False
-        self._running = 0
         self._lock = Lock()
 
     def add(self, request: _Request) -> None:
@@ -182,7 +177,7 @@ class _Lane:
             count = len(self._waiting)
             own = sum(other.client == request.client for other in self._waiting)
             if count >= self._most or own >= max(self._most // 2, 1):
-                count_refusal("too many searches")
+                log_refusal("too many searches")
                 raise BusyError(
                     f"{count} sentences wait for this server already: try again in a moment."
                 )
@@ -195,10 +190,6 @@ class _Lane:
         """Return how many are searched before or with a request that waits, from 1; 0 if none."""
         with self._lock:
             return self._waiting.index(request) + 1 if request in self._waiting else 0
-
-    def count(self, state: State) -> int:
-        with self._lock:
-            return len(self._waiting) if state == "waiting" else self._running
 
     def _sweep(self) -> None:
         self._waiting = [other for other in self._waiting if not other.result.cancelled()]
@@ -215,7 +206,7 @@ class _Lane:
             same = [other for other in self._waiting if other.group == self._waiting[0].group]
             batch = same[: self._together]
             self._waiting = [other for other in self._waiting if other not in batch]
-            self._running, self._has_thread = len(batch), bool(batch)
+            self._has_thread = bool(batch)
         return batch
 
 
@@ -256,10 +247,6 @@ class SearchQueue:
 
     def __init__(self) -> None:
         self._short, self._long = _Lane(TOGETHER, MAX_WAITING), _Lane(1, MAX_LONG)
-
-    def count(self, state: State) -> int:
-        """Return how many searches wait, or run."""
-        return self._short.count(state) + self._long.count(state)
 
     def search(
         self,

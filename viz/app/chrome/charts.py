@@ -41,7 +41,7 @@ def altair_chart(
     width: Literal["stretch", "content"] = "stretch",
     title: str = "",
 ) -> None:
-    """Draw a chart not compared with the schema of Vega-Lite, which takes up to half of the time.
+    """Draw a chart without its validation by the schema of Vega-Lite, up to half of the time.
 
     Its tables travel in the message, so they are small; `alt` says what it shows. What `spec_of`
     gave may stand for the chart, and stays as it is. `title` names the head that it shows, if one.

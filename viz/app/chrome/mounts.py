@@ -76,7 +76,7 @@ def mount_choice(
 
 
 def mount_map(key: str, labels: trace.Labels, encode: Callable[..., bytes | None]) -> bool:
-    """Mount a map whose pinned row the address has, from 1; False where there is none."""
+    """Mount a map with the pinned row of the URL, from 1; return False if nothing is encoded."""
     name, state, shown = f"{key}{address.PINNED_ROW}", f"{key}-labels", tuple(labels)
     if st.session_state.setdefault(state, shown) != shown and not address.has_arrived():
         address.choose(name, None)

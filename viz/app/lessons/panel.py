@@ -69,7 +69,7 @@ _STATUS = "panel.status"  # in the session: the open card, and the place of the 
 
 
 def begin() -> None:
-    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
+    """Take the sentence of the lesson if the address has none; call this before the bar."""
     st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
@@ -106,7 +106,7 @@ def show(page: str) -> None:
 
 
 def notice(page: str) -> None:
-    """Light what the open card is about where the page shows its view; the page has been drawn."""
+    """Highlight what the open card is about, if the page shows it; call this after the page."""
     status: tuple[_Panel, DeltaGenerator] | None = st.session_state.pop(_STATUS, None)
     if status is None:
         return
@@ -192,9 +192,9 @@ class _Panel(NamedTuple):
         if card.predict:
             self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
-            self._way(at - 1, "back")
+            self._card_link(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
-            self._way(at + 1, "next")
+            self._card_link(at + 1, "next")
 
     def _end(self) -> None:
         """Draw the score, and the download of all answers, once something was answered."""
@@ -320,7 +320,7 @@ class _Panel(NamedTuple):
                 if given != SHOWN:
                     self._offer_answer()
 
-    def _way(self, number: int, name: str) -> None:
+    def _card_link(self, number: int, name: str) -> None:
         """Draw the link to a card, which also opens its view, unless the student predicts first."""
         lesson, label = self.lesson, self.texts[name]
         if not 0 <= number < len(lesson.cards):

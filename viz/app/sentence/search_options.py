@@ -138,9 +138,9 @@ class SearchRequest(NamedTuple):
     text: str  # to be translated, as it was typed
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
     alpha: float = decoding.ALPHA  # α of the length penalty
-    prefix: str = ""  # the pieces with which the translation begins, separated by blanks
+    prefix: str = ""  # the pieces with which the translation begins, separated by spaces
     forbidden: str = ""  # words that the translation must not contain, as they were typed
-    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
+    # the translation as a person wrote it, a space where all was deleted; "" for the model's own
     edited: str = ""
     model: str = ""  # the name of the one that translates
 
@@ -154,6 +154,10 @@ class SearchRequest(NamedTuple):
     def quoted_prefix(self) -> str:
         """The prefix as readable text, shortened."""
         return quoted(shorten(as_text(self.prefix.split())))
+
+
+USUAL = SearchRequest("")
+"""A request of no text, with each option as it is at first; no constraint is in force."""
 
 
 def as_text(pieces: Sequence[str]) -> str:

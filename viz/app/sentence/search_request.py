@@ -7,7 +7,6 @@ a translation edited by hand.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,7 +16,14 @@ from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.sentence.search_options import CONSTRAINTS, OPTIONS, PREFIX, SearchRequest, settings_of
+from viz.app.sentence.search_options import (
+    CONSTRAINTS,
+    OPTIONS,
+    PREFIX,
+    USUAL,
+    SearchRequest,
+    settings_of,
+)
 
 PAUSE = 2.0  # seconds for which what is said of the first letter of a sentence stays
 
@@ -69,7 +75,7 @@ def has_model(request: SearchRequest) -> bool:
 
 
 def release_outdated() -> None:
-    """Release what belongs to another sentence or model; after the menu of models is drawn."""
+    """Release what belongs to another sentence or model; call this after `menu.choose`."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
@@ -127,7 +133,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
 
 
 def problems_of_link() -> list[str]:
-    """List the problems of the address; before the fields are drawn, which ignore it."""
+    """List the problems of the address; call this before the fields are drawn, which hide them."""
     values = ((option, address.raw_value(option.name)) for option in OPTIONS)
     problems = (option.problem(value) for option, value in values if value is not None)
     return [problem for problem in (address.length_problem(), *problems) if problem]
@@ -193,7 +199,7 @@ def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     search = alone = request._replace(edited="")
     attempts = [request, search]
     for option in CONSTRAINTS:
-        left_out: dict[str, Any] = {option.field: ""}
+        left_out = {option.field: getattr(USUAL, option.field)}
         attempts.append(search._replace(**left_out))
         alone = alone._replace(**left_out)
     return [*dict.fromkeys([*attempts, alone])]

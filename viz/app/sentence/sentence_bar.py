@@ -199,9 +199,9 @@ def _show_notices(reverse: str) -> None:
 
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
-    constraints = (option.name for option in search_options.CONSTRAINTS)
-    names = (search_request.EDITED, *constraints)
-    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
+    for option in search_options.CONSTRAINTS:
+        st.session_state[option.name] = getattr(search_options.USUAL, option.field)
+    st.session_state.update({menu.MODEL: reverse, search_request.EDITED: ""})
 
 
 def show_notices_of(bar: BarTranslation, other: Translation) -> None:

@@ -33,7 +33,7 @@ class Question(NamedTuple):
 
 
 def begin() -> DeltaGenerator:
-    """Put the row of question and findings where it stands; `show` and `link` fill it."""
+    """Reserve the row of question and findings; `show` and `link` fill it."""
     return st.container(key="findings", horizontal=True, gap="small")
 
 

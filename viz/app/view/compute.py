@@ -153,7 +153,7 @@ def list_file(
 
 
 def list_call(function: Callable[P, object], /, *values: P.args, **named: P.kwargs) -> None:
-    """List a call that only a reader of the code makes, as what it returns takes long."""
+    """List a call that the view itself does not make, because it takes long."""
     _listing().add_call(_listing().call(function, values, named))
 
 

@@ -86,9 +86,9 @@ def one_head(bar: BarTranslation) -> None:
     explanations.explain(
         f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "
         "attention head, averaging inhibits this”, says the paper: to look at different places in "
-        f"different subspaces at once. The mean is less decided: {averaged:.2f} bits of entropy, "
-        f"the patterns {own:.2f} on average. No size is lost: {stack.h} heads have {sizes[0]}; one "
-        f"head as wide as all together would have {sizes[1]}. A model that is "
+        f"different subspaces at once. The mean is more even: its entropy is {averaged:.2f} bits, "
+        f"that of the patterns {own:.2f} on average. No size is lost: {stack.h} heads have "
+        f"{sizes[0]}; one head as wide as all together would have {sizes[1]}. A model that is "
         "trained with one head can adapt: in Table 3, row (A), it loses 0.9 BLEU."
         + explanations.sources(
             "§3.2.2, Table 3 (A)", multi_head.average_heads, costs.parameters_by_formula

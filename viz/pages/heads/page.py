@@ -61,11 +61,11 @@ def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
             with grid:
                 _grid(view, "heads-map")
             with picture:
-                st.caption(_lead(shown, trace))
+                st.caption(_describe_maps(shown, trace))
                 shown = show_open(bar, view)
                 downloads.download_menu(bar, view.trace, view.opened, shown)
         elif mode == "compare":
-            st.caption(_lead(shown, trace))
+            st.caption(_describe_maps(shown, trace))
             second = compared.show_compared(bar, trace, view)
             _grid(view, "heads-first")
             with_second = replace(shown, compared=second)
@@ -109,7 +109,8 @@ def _list_calls(
         list_call(head_map, opened.weights, *opened.labels, kind=kind, languages=languages)
 
 
-def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
+def _describe_maps(options: ExplorerOptions, trace: AttentionTrace) -> str:
+    """Describe a row of the maps and what stands out in it, in Markdown."""
     kind, lens = options.kind or "cross", options.lens
     source, target = trace.languages.name("source"), trace.languages.name("target")
     token = "word" if options.words else "subword"

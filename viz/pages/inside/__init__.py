@@ -44,7 +44,7 @@ class Choices:
         return self.scale == PAPER_SCALE
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The scale, and the head that it holds for."""
         scale = "no scale" if self.scale == "none" else shown_scale(self.scale)
         return f"{scale} in {self.place.title}"
@@ -68,7 +68,7 @@ def inside_a_head(bar: BarTranslation) -> None:
     navigation.link("heads", "See the map of this head among all others", url)
     card = {**url, navigation.VIEW: navigation.ROLES}
     navigation.link("roles", "See what this head does", card)
-    seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.in_words
+    seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.description
     row = circuits.row_of(trace, place, choices.word, seen, _row_name(trace, choices))
     circuits.show(translator, trace, row, changed)
     explanations.explain(
@@ -88,7 +88,7 @@ def inside_a_head(bar: BarTranslation) -> None:
     navigation.link("additive", "See why q · k is divided by √dₖ", {"additive_view": "Scale"})
     if not choices.as_trained:
         with below:
-            edited_translation.show(bar, edits, choices.in_words)
+            edited_translation.show(bar, edits, choices.description)
 
 
 def _choices(trace: AttentionTrace) -> Choices:
@@ -135,7 +135,7 @@ def _picture(bar: BarTranslation, values: SublayerValues, choices: Choices) -> N
         plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
-        caption=bar.origin.caption(head_caption(*choices.place), f"{choices.in_words}."),
+        caption=bar.origin.caption(head_caption(*choices.place), f"{choices.description}."),
     )
 
     def remember(step: int) -> None:

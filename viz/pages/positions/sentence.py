@@ -73,7 +73,7 @@ def embeddings(bar: BarTranslation) -> None:
 
 
 @view("Remove positions", needs="trace")
-def without(bar: BarTranslation) -> None:
+def remove_positions(bar: BarTranslation) -> None:
     """Draw the translation with positions removed or shuffled."""
     with fields.controls_row("positions-controls"):
         seed = fields.whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)

@@ -53,7 +53,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 
-    def come() -> tuple[Sequence[player.RemovedHead], str, bool]:
+    def removed_so_far() -> tuple[Sequence[player.RemovedHead], str, bool]:
         """Return the heads that are removed so far, a note, and whether these are all."""
         try:
             return jobs.computed(bar.translator, trace, measure, "Removing heads", work), "", True
@@ -73,7 +73,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
 
     def follow() -> None:
         nonlocal sent
-        places, note, ends = come()
+        places, note, ends = removed_so_far()
         if not wanted:
             places = places[: sent + 1]  # the maps of one head less are up to 0.7 MB
         send(places, note, sent)
@@ -81,7 +81,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
         if ends and (wanted or note or not sent):
             st.rerun()  # only a run of the whole page ends the fragment's repetition
 
-    places, note, ends = come()
+    places, note, ends = removed_so_far()
     if ends and (wanted or note or not places):
         send(places, note, len(places) - 1)
         if places:

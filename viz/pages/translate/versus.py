@@ -65,7 +65,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     own = bar.translation
     shown, title = own.text, "The other decoding"
     with left, st.container(key="versus-here"):
-        settings = bar.used.steers if bar.used.edited else _settings_in_words(own.settings)
+        settings = bar.used.steers if bar.used.edited else _describe_settings(own.settings)
         about = f"{settings} · {figures(own.best)}"
         if decoding.is_back:
             shown, title, about = bar.used.text, "Translated back", bar.translator.languages.source
@@ -74,7 +74,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
         model = f"{escape(quoted(decoding.model))} · "
         model = "" if decoding.translator is bar.translator else model
         same = " · the same words" if other.text == shown else ""
-        about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
+        about = f"{model}{_describe_settings(decoding.settings)} · {figures(other.best)}{same}"
         translation_line.show_candidate(other.text, shown, about, title=title)
         sentence_bar.show_notices_of(bar, other)
         st.button(
@@ -133,7 +133,7 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     return other._replace(settings=settings)
 
 
-def _settings_in_words(settings: SearchSettings) -> str:
+def _describe_settings(settings: SearchSettings) -> str:
     beam = "greedy search" if settings.beam_size == 1 else f"beam size {settings.beam_size}"
     prefix = settings.prefix
     text = prefix if isinstance(prefix, str) else search_options.as_text(prefix)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from transformer import __main__ as command
-from transformer.decoding.settings import UNCONSTRAINED, SearchSettings
+from transformer.decoding.settings import UNCONSTRAINED, SearchArguments, SearchSettings
 from viz.app.links import address
 from viz.app.sentence import search_request
 from viz.app.sentence.search_options import (
@@ -29,12 +29,13 @@ EVERY = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.nam
 
 def chosen(option: SearchOption) -> SearchRequest:
     """A request with another value than the usual one."""
-    values: dict[str, Any] = {"beam_size": 8, "alpha": 1.3}
-    return SearchRequest("A dog.")._replace(**{option.field: values.get(option.field, "Infinity")})
+    numbers: dict[str, Any] = {"beam_size": 8, "alpha": 1.3}
+    return SearchRequest("A dog.")._replace(**{option.field: numbers.get(option.field, "Infinity")})
 
 
 def test_every_setting_has_its_option_and_every_option_its_field_and_setting() -> None:
     settings = {field.name for field in fields(SearchSettings)}
+    assert SearchArguments.__annotations__.keys() == settings
     assert {option.field for option in OPTIONS} == settings - OF_COMMAND_AND_CODE
     _, *names, _, _ = SearchRequest._fields
     assert [option.field for option in OPTIONS] == names  # as `NAMES` has those in links
@@ -59,6 +60,8 @@ def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option
     settings = settings_of(chosen(option))
     if option in CONSTRAINTS:
         assert [*settings.constrained] == [option.field]
+        # the prefix is named apart: what follows it is the model's own
+        assert bool(settings.constraints_phrase) == (option.field != "prefix")
         assert typed(unconstrained(settings)) == typed(USUAL)
         attempts = search_request._relaxed_requests(chosen(option))
         assert attempts[-1] == SearchRequest("A dog.")
@@ -73,7 +76,7 @@ def test_a_link_brings_an_option_and_only_a_text_may_be_any_text(option) -> None
     assert option.problem(value) == ""
     assert option.read(value) == getattr(chosen(option), option.field)
     query = {option.name: ["Infinity"]}
-    assert address.clean(query, TEXTS) == (query if option in CONSTRAINTS else {})
+    assert address.clean(query, TEXTS) == (query if option.read is str else {})
 
 
 @pytest.mark.parametrize("setting", [f.name for f in fields(SearchSettings) if f.name != "tree"])

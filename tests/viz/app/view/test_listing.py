@@ -7,6 +7,7 @@ from contextlib import chdir
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,21 @@ PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TI
 VIEWS = [
     pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
 ]
+
+PARTS = {
+    page: [
+        f"viz.pages.{page.path}",
+        *(
+            part.name
+            for part in walk_packages(
+                getattr(import_module(f"viz.pages.{page.path}"), "__path__", []),
+                f"viz.pages.{page.path}.",
+            )
+        ),
+    ]
+    for page in PAGES
+}
+"""Names of the modules of each page."""
 
 SENTENCES = [
     (BUNDLED, "A dog runs."),
@@ -112,6 +128,7 @@ def test_the_code_under_a_view_gives_every_value(
 ) -> None:
     for checkpoint, text in SENTENCES if view.needs in ("sentence", "trace") else SENTENCES[:1]:
         app = opened(serve, page, view, checkpoint, text)
+        assert listed  # a view without code has numbers that are neither cached nor listed
         shown = [code.value for code in app.code if code.language == "python"]
         assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
     computed.clear()
@@ -123,6 +140,17 @@ def test_the_code_under_a_view_gives_every_value(
     assert computed == []
     for source, values in listed:
         check(source, values)
+
+
+def test_each_view_that_a_page_defines_is_in_its_tuple() -> None:
+    for page in PAGES:
+        defined = [
+            value
+            for part in PARTS[page]
+            for value in vars(import_module(part)).values()
+            if isinstance(value, View)
+        ]
+        assert {view.draw for view in defined} == {view.draw for view in page.views}
 
 
 @pytest.fixture(scope="module")

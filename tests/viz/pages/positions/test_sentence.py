@@ -29,6 +29,10 @@ def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -
     assert any("§3." in element.value for element in app.markdown)
 
 
+def test_the_style_sets_the_view_of_the_sentence_apart() -> None:
+    assert PAGE.views[4].key == "Your sentence"  # `choices.css` counts to it
+
+
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened) -> None:
     app = opened("Remove positions", edited="Der Hund schläft.", forbid="z.B.")
     assert "“z.B.” cannot be forbidden" in texts(app)[-1]

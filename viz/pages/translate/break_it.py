@@ -139,6 +139,6 @@ def _break(
         key, find = ("removed", count, settings), partial(remove, count, needed)
         places = [*places, memory.memo_per_trace(trace, key, find)]
         report(count, wanted or most, "", places)
-        if not wanted and player.changed_words(trace.target_pieces, places[-1].pieces).plain:
+        if not wanted and player.changes_plainly(trace.target_pieces, places[-1].pieces):
             break
     return places

@@ -10,7 +10,7 @@ from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import search_options, sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
@@ -31,39 +31,37 @@ ABOUT = (
 def main() -> None:
     """Draw the bar and the page at the address: what Streamlit runs for each user."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
+
+    def show() -> None:
+        PAGES[path].show(bar)
+
     page = st.navigation(
         {
-            section: [
-                navigation.page(path, PAGES[path].show, default=path == "translate")
-                for path in paths
-            ]
+            section: [navigation.page(path, show, default=path == "translate") for path in paths]
             for section, paths in SECTIONS.items()
         },
         position="top",
     )
     path = page.url_path or "translate"
-    address.prepare(path, search_options.TEXTS)
+    address.prepare(path, search_request.TEXTS)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation(panel.label("leave"))
     with turn(), menu.models_for_run():
+        panel.begin()
+        bar = sentence_bar.show(is_used=PAGES[path].needs_sentence)
+        navigation.set_page_title(heading, path, bar.text)
+        with share:
+            saved_views.copy_link()
+            library.show()
+            saved_views.show(path)
+        status = panel.show(path, bar.translation)
         try:
-            panel.begin()
-            navigation.set_page_title(
-                heading, path, sentence_bar.show(is_used=PAGES[path].needs_sentence)
-            )
-            with share:
-                saved_views.copy_link()
-                library.show()
-                saved_views.show(path)
-            panel.show(path)
-            try:
-                page.run()
-            except jobs.UnfinishedError as unfinished:
-                unfinished.show()
-            panel.notice(path)
-        finally:
-            sentence_bar.release_model()
+            page.run()
+        except jobs.UnfinishedError as unfinished:
+            unfinished.show()
+        if status is not None:
+            panel.notice(*status)
     address.write_address_marker(heading, page.url_path)
 
 

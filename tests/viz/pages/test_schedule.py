@@ -9,9 +9,10 @@ from tests.viz.app_test import texts
 
 
 def schedule_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import schedule
 
-    schedule.PAGE.show()
+    schedule.PAGE.show(Bar())
 
 
 def opened(**url: str) -> AppTest:

@@ -22,10 +22,7 @@ from transformer.kinds import KIND_TITLES
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
-from viz.app.sentence import (
-    player,
-    worth_seeing,
-)
+from viz.app.sentence import player, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, list_call, view
 from viz.draw.attention_map import MAX_HEADS
@@ -48,7 +45,7 @@ def all_heads(bar: BarTranslation) -> None:
 
 def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Draw all heads for a trace."""
-    options, mode = controls.draw(fields.controls_row("heads-controls"), trace)
+    options, mode = controls.draw(fields.controls_row("heads-controls"), bar, trace)
     if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:

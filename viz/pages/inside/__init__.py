@@ -5,7 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -54,7 +54,7 @@ class Choices:
 def inside_a_head(bar: BarTranslation) -> None:
     """Draw one row of a head step by step, then why it looks there and what it writes."""
     translator, trace = bar.translator, bar.trace
-    choices = _choices(trace)
+    choices = _choices(translator, trace)
     kind, layer, _ = place = choices.place
     below = st.container(key="inside-translation", gap=None)
     model, edits = translator.model, {}
@@ -91,9 +91,10 @@ def inside_a_head(bar: BarTranslation) -> None:
             edited_translation.show(bar, edits, choices.description)
 
 
-def _choices(trace: AttentionTrace) -> Choices:
+def _choices(translator: Translator, trace: AttentionTrace) -> Choices:
     with controls():
-        kind, first = head_picker.pick_kind(), worth_seeing.default_choices("inside")
+        kind = head_picker.pick_kind()
+        first = worth_seeing.default_choices("inside", translator, trace)
         layers, heads = trace.weights(kind).shape[:2]
         place = head_picker.first_head(first, kind)
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, layers, heads, place)

@@ -24,7 +24,6 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import (
-    search_options,
     search_request,
     sentence_bar,
     translation_line,
@@ -111,12 +110,12 @@ def remove_positions(bar: BarTranslation) -> None:
             + explanations.sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        unedited = cached_results.search(translator, translation.source, bar.settings)
+        unedited = cached_results.search(translator, translation.source, bar.used.settings)
         new = {
-            name: _edited(translator, translation.source, edit, bar.settings)
+            name: _edited(translator, translation.source, edit, bar.used.settings)
             for name, edit in edits.items()
         }
-        search = search_options.arguments(bar.settings)
+        search = search_request.arguments(bar.used.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"
@@ -131,7 +130,7 @@ def remove_positions(bar: BarTranslation) -> None:
             _candidate(name, bar, new[name], float(piece_log_p[name].sum()))
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
-                show_pair(translator)
+                show_pair(bar)
 
 
 def _variable(name: str) -> str:
@@ -154,15 +153,13 @@ PAIR_LANGUAGE = "English"  # source language that a model must have for them
 _REMOVED = Edit("removed", ("encoder",))
 
 
-def show_pair(translator: Translator) -> None:
+def show_pair(bar: BarTranslation) -> None:
     """Translate both sentences with and without the encoder's positions, and draw the results."""
     st.subheader("Same words, another order", anchor=False)
-    beam_size = st.session_state[sentence_bar.BEAM]
-    without = []
+    settings, without = SearchSettings(beam_size=bar.requested.beam_size), []
     for text in PAIR:
-        plain = quoted(cached_results.translate(translator, text, beam_size).text)
-        settings = SearchSettings(beam_size=beam_size)
-        without.append(_edited(translator, text, _REMOVED, settings).text)
+        plain = quoted(bar.translate(text).text)
+        without.append(_edited(bar.translator, text, _REMOVED, settings).text)
         texts = (
             f"{quoted(text)} becomes {plain}",
             f"without encoder positions {quoted(without[-1])}.",

@@ -21,7 +21,7 @@ from viz.app import jobs
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.sentence import search_options
+from viz.app.sentence import search_request
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import Job, compute, compute_in_job, list_result, view
@@ -211,7 +211,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
         bind="query-params",
     ):
         return
-    settings = bar.settings
+    settings = bar.used.settings
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:
@@ -223,7 +223,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
     except HeadlightError as error:
         problems.say(error)
         return
-    search = search_options.arguments(settings)
+    search = search_request.arguments(settings)
     list_result("readings", readings, read_layers, translator, trace, **search)
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:

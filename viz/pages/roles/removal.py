@@ -23,7 +23,7 @@ from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.links import navigation
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
-from viz.app.sentence import search_options, search_request, sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result, view
@@ -104,13 +104,13 @@ def _effect(
     """Return the heads of the link, those removed, and their effect."""
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     named, problem = parse_removals(controls.removed, translator.model)
-    donor, no_donor = removal_controls.second_sentence(translator, controls, named)
+    donor, no_donor = removal_controls.second_sentence(bar, controls, named)
     measured = (translator.folder / means.FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     problem = problem or no_donor or unfitting
     changed = Effect(trace, trace, translation)
     try:
-        settings = bar.settings
+        settings = bar.used.settings
         given = translation, trace, donor, removals, settings
         if removals:  # of a long sentence, it is in the cache then
             jobs.computed(
@@ -120,7 +120,7 @@ def _effect(
             )  # fmt: skip
         changed = cached_results.effect_of(translator, *given)
         if removals:
-            search = search_options.arguments(settings)
+            search = search_request.arguments(settings)
             list_result("changed", changed, effect, translator, trace, removals, donor, **search)
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)

@@ -25,7 +25,7 @@ from transformer.paper.positions import NO_EDIT, Edit, RotationError
 from viz.app.cache.memory import ByteCache
 from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import OpenModel
+from viz.app.sentence.sentence_bar import Bar
 from viz.app.view import Page, View
 from viz.app.view.listing import Listing
 from viz.draw.labels import PAGE_TITLES
@@ -305,10 +305,9 @@ def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
 def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     keys = []
     for translator in (Translator.load(), Translator.load(REVERSE)):
-        with pytest.MonkeyPatch.context() as patch:
-            model = OpenModel("bundled", translator)
-            patch.setattr(sentence_bar, "needed_model", lambda model=model: model)
-            keys += [_key(translator), _key(translator.model)]
+        for value in (translator, translator.model):
+            model = Listing(Bar(model="bundled", translator=translator))
+            keys.append(model.call(same, (value, 1), {}).key)
     listing = Listing()
     result = RotationError(0.25, 0.5)._replace(exact=[1.0], model=[1.0])  # type: ignore[arg-type]
     listing.add("result", listing.call(given, (1,), {}), result)

@@ -1,6 +1,5 @@
 """Figure 2: what a click chooses, a model of one head, and matrices of many rows."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,7 @@ def test_a_click_opens_a_matrix_or_a_head_and_nothing_else(
 ) -> None:
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(charts, "altair_chart", lambda _, **settings: drawn.update(settings))
-    trace, chart = translator.trace(SENTENCE), partial(drawing, [], [], 10)
-    matrices.draw(trace, chart, "one", Head("cross", 1, 0), "")
+    matrices.draw(translator.trace(SENTENCE), {}, "one", Head("cross", 1, 0), "")
     for name, chosen in (
         ("scaled", {matrices.OPEN: "scaled"}),
         ("3", {"layer": "2", "head": "4"}),

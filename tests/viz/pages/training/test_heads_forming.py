@@ -24,9 +24,10 @@ STEPS = (1, 2, 64, 250)
 
 
 def forming_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import training
 
-    training.PAGE.show()
+    training.PAGE.show(Bar())
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:

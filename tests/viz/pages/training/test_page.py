@@ -20,9 +20,10 @@ from viz.pages.training.runs import RUNS_VARIABLE
 
 
 def training_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import training
 
-    training.PAGE.show()
+    training.PAGE.show(Bar())
 
 
 def opened(**url: str | list[str]) -> AppTest:

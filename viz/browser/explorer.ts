@@ -24,7 +24,7 @@ interface KindData {
   weights: Float32Array | null; // `[layer, head, query, key]`; null where each head is apart
 }
 
-/** What stands around every map of a kind, as `HeadsView.worded` of viz/draw/heads_view.py. */
+/** What stands around every map of a kind, as `_message` of viz/draw/explorer.py has it. */
 export type KindMessage = Pick<KindData, "heads" | "weights"> & {
   axes: MapAxes; ribbonAxes: MapAxes | null; title: string; note: string; caption: string[];
 };

@@ -88,6 +88,11 @@ _TEXTS = {
     "at_once": ("{right} at the first try.", "{right} beim ersten Versuch."),
     "reader": ("Your name", "Dein Name"),
     "download": ("Download your answers", "Antworten herunterladen"),
+    # of a file of saved views: the question and the answers are for the author to replace
+    "saved": ("Saved views", "Gespeicherte Ansichten"),
+    "ask": ("What do you see here?", "Was siehst du hier?"),
+    "right_choice": ("the right answer", "die richtige Antwort"),
+    "wrong_choice": ("a wrong answer", "eine falsche"),
     # of the handout
     "source": ("Sentence", "Satz"),
     "link": ("Open", "Öffne"),

@@ -13,6 +13,8 @@ from viz.app.sentence import search_request
 from viz.draw import formatting
 from viz.draw.changed_words import mark_changed_words
 
+_TERMS = ("log probability", "subword")  # that the help of its figures explains
+
 
 class TranslationLine:
     """Line of the translation, rewritten in place; `label` is the language before it."""
@@ -50,7 +52,7 @@ class TranslationLine:
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
-        self.figures.text(" · ".join(figures), help=explanations.help_on("bar"))
+        self.figures.text(" · ".join(figures), help=explanations.help_of(_TERMS))
         row = self._write(text, used.steers)
         if used.steers:
             with row:

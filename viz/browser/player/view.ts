@@ -329,7 +329,7 @@ export class Player extends View<PlayerData> {
   }
 
   follow(broken: Broken | null) {
-    const isOurs = JSON.stringify(broken?.written) === JSON.stringify(this.data?.written);
+    const isOurs = String(broken?.target.pieces) === String(this.data?.target?.pieces);
     this.breaking.follow(isOurs ? broken : null);
   }
 

@@ -7,11 +7,11 @@ import altair as alt
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from numpy.typing import NDArray
 
 from transformer import Translation, Translator, embedding
 from transformer.analysis.edited import edited_translation
 from transformer.analysis.teacher_forcing import log_probs
+from transformer.arrays import AnyFloats
 from transformer.decoding.settings import SearchSettings
 from transformer.paper.positions import (
     Edit,
@@ -173,14 +173,14 @@ def show_pair(bar: BarTranslation) -> None:
             st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))
 
 
-Floats = NDArray[np.floating]
-
 _ROW, _LEAST = 22, 12  # CSS pixels of a token, and of the smallest readable label
 _TALLEST = 900
 _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 
 
-def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> "go.Figure":
+def input_figure(
+    tokens: Sequence[str], parts: Mapping[str, AnyFloats], maximum: float
+) -> "go.Figure":
     """Draw the parts of a stack's first input, `[position, d_model]` each, side by side."""
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
@@ -206,7 +206,7 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 
 def pieces_chart(
-    pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
+    pieces: Sequence[str], curves: Mapping[str, AnyFloats], languages: Languages
 ) -> alt.Chart:
     """Draw log p of each piece of one translation, `[piece]` in nats, under each edit."""
     words = display_tokens(pieces)

@@ -139,6 +139,6 @@ def _break(
         key = "removed", count, settings, *key_of(translator, trace)
         places = [*places, memory.memo(key, partial(remove, count, needed))]
         report(count, wanted or most, "", places)
-        if not wanted and player.changed_words(trace.target_pieces, places[-1].pieces).plain:
+        if not wanted and player.changes_plainly(trace.target_pieces, places[-1].pieces):
             break
     return places

@@ -75,13 +75,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_each_fall_of_the_bundled_rate_is_named() -> None:
-    (caption,) = [c.value for c in opened_curves("bundled").caption if "equation 3" in c.value]
-    spans = "6,000 to 10,300, 11,050 to 16,000 and 19,000 to 26,000"
-    assert f"falling to 0 from step {spans}" in caption
-    assert "validation at step 26,000: loss 1.386, perplexity 4.00, BLEU 38.8" in caption
-
-
 def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Again(Exception):
         pass

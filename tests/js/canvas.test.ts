@@ -1,0 +1,60 @@
+// What a browser collects late is made only where it is needed: it was half the memory of a page.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { paint } from "../../viz/browser/core/canvas.ts";
+import { circle, group, path, rect, text } from "../../viz/browser/core/scene.ts";
+import { measureIn } from "../../viz/browser/core/theme.ts";
+import { theme } from "./samples.ts";
+
+/** A pen that lists what it is told to do. */
+function recorder() {
+  const told: string[] = [];
+  const pen: any = new Proxy({}, {
+    get: (_, name) => (...given: unknown[]) => {
+      told.push(`${String(name)} ${given.join(" ")}`.trim());
+      return { width: 5 };
+    },
+    set: (_, name, value) => Boolean(told.push(`${String(name)} = ${value}`)),
+  });
+  return { pen, told, of: (name: string) => told.filter((line) => line.startsWith(name)) };
+}
+
+test("rectangles and circles need no path, and a font is set where it changes", (t) => {
+  let paths = 0;
+  (globalThis as any).Path2D = class { constructor() { paths++; } arc() {} };
+  const { pen, of } = recorder();
+  t.after(() => delete (globalThis as any).Path2D);
+  const words = { text: "a", x: 1, y: 2, fill: "red" };
+  paint(pen, [
+    rect({ x: 1, y: 2, width: 3, height: 4, fill: "red", stroke: "blue" }),
+    circle({ x: 1, y: 2, radius: 3, fill: "red" }),
+    text({ ...words, size: 10 }), text({ ...words, size: 10 }), text({ ...words, size: 12 }),
+    group([text({ ...words, size: 9 })]), text({ ...words, size: 12, weight: 600 }),
+    path({ d: "M1,2L3,4", stroke: "red" }),
+  ], "serif");
+  assert.equal(paths, 1);
+  assert.deepEqual([...of("fillRect"), ...of("strokeRect")],
+    ["fillRect 1 2 3 4", "strokeRect 1 2 3 4"]);
+  assert.deepEqual(of("arc"), [`arc 1 2 3 0 ${2 * Math.PI}`]);
+  assert.equal(of("fillText").length, 5);
+  assert.deepEqual(of("font"),
+    [10, 12, 9].map((size) => `font = 400 ${size}px serif`).concat("font = 600 12px serif"));
+});
+
+test("a text is measured once, and anew when a font arrives", (t) => {
+  const { pen, of } = recorder();
+  t.after(() => delete (globalThis as any).document);
+  let arrive = () => {};
+  (globalThis as any).document = {
+    createElement: () => ({ getContext: () => pen, append: () => {} }),
+    fonts: { addEventListener: (_: string, act: () => void) => (arrive = act) },
+  };
+  const widths = [1, 2].map(() => measureIn(theme)("word", 12, 400));
+  assert.deepEqual(widths, [5, 5]);
+  assert.equal(of("measureText").length, 1);
+  measureIn(theme)("word", 12, 600);
+  arrive();
+  measureIn(theme)("word", 12, 400);
+  assert.equal(of("measureText").length, 3);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { paint } from "../../viz/browser/core/canvas.ts";
-import { circle, group, path, rect, text } from "../../viz/browser/core/scene.ts";
+import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { measureIn } from "../../viz/browser/core/theme.ts";
 import { theme } from "./samples.ts";
 
@@ -40,6 +40,25 @@ test("rectangles and circles need no path, and a font is set where it changes", 
   assert.equal(of("fillText").length, 5);
   assert.deepEqual(of("font"),
     [10, 12, 9].map((size) => `font = 400 ${size}px serif`).concat("font = 600 12px serif"));
+});
+
+test("the frames of a film are drawn by one canvas", (t) => {
+  const { pen, of } = recorder();
+  let canvases = 0;
+  const { ImageData, document } = globalThis as any;
+  t.after(() => Object.assign(globalThis, { ImageData, document }));
+  Object.assign(globalThis, {
+    ImageData: class {},
+    document: { createElement: () => ({ getContext: () => pen, append: () => canvases++ }) },
+  });
+  const owner = {};
+  const frame = (film?: object) => picture({
+    x: 0, y: 0, width: 9, height: 9,
+    raster: { width: 1, height: 1, pixels: new Uint8ClampedArray(4), owner: film },
+  });
+  const [first, second] = [frame(owner), frame(owner)];
+  paint(pen, [first, first, second, first, frame(), frame()], "serif");
+  assert.deepEqual([canvases, of("putImageData").length, of("drawImage").length], [3, 5, 6]);
 });
 
 test("a text is measured once, and anew when a font arrives", (t) => {

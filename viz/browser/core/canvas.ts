@@ -159,12 +159,14 @@ function paintLayer(
 }
 
 export function canvasOf(raster: Raster): HTMLCanvasElement {
-  let canvas = drawn.get(raster);
-  if (!canvas) {
-    canvas = make("canvas", { width: raster.width, height: raster.height });
-    penOf(canvas).putImageData(imageOf(raster), 0, 0);
-    drawn.set(raster, canvas);
-  }
+  const { width, height, owner = raster } = raster;
+  const before = drawn.get(owner);
+  if (before?.raster === raster) return before.canvas;
+  const canvas = before?.canvas ?? make("canvas");
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  penOf(canvas).putImageData(imageOf(raster), 0, 0);
+  drawn.set(owner, { raster, canvas });
   return canvas;
 }
 

@@ -93,8 +93,8 @@ export class ForcedPass {
       const slots = Array.from({ length: position + 1 }, (__, n) => copy * written.length + n);
       return { piece, position, source: this.encoded, edits, slots };
     }));
-    model.encode(ids, this.encoded, edits, undefined, this.inputs.encoder);
-    model.decode(this.rows.slice(0, written.length), undefined, this.inputs.decoder);
+    model.encode(ids, this.encoded, edits, { inputs: this.inputs.encoder });
+    model.decode(this.rows.slice(0, written.length), { inputs: this.inputs.decoder });
     [this.logP] = this.scores(1);
   }
 
@@ -114,14 +114,12 @@ export class ForcedPass {
         heads.forEach((place, n) => {
           const edits = this.edits.without(place);
           const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
-            undefined, undefined, { layer: place[1], inputs: inputs.encoder });
+            { earlier: { layer: place[1], inputs: inputs.encoder } });
           for (let at = n * written.length; at < (n + 1) * written.length; at++) {
             Object.assign(rows[at], { source, edits });
           }
         });
-        model.decode(rows, undefined, undefined, {
-          layer: Math.max(0, first), inputs: inputs.decoder,
-        });
+        model.decode(rows, { earlier: { layer: Math.max(0, first), inputs: inputs.decoder } });
         yield* this.scores(heads.length).map((logP, n) => ({ place: heads[n], logP }));
       }
     }

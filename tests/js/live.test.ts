@@ -8,6 +8,8 @@ import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/bre
 import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
 import { hold } from "../../viz/browser/live/held.ts";
+import { LiveSentence } from "../../viz/browser/live/sentence.ts";
+import { Tasks } from "../../viz/browser/live/tasks.ts";
 import {
   changedRow, changedWords, compared, likelyLanguage,
 } from "../../viz/browser/live/words.ts";
@@ -122,6 +124,54 @@ test("heads leave as they are known, and a head that is given back by a click st
   assert.deepEqual(sentence.edits.removed, [a]);
   hear(a, b, c);
   assert.deepEqual(sentence.edits.removed, [a, b, c]);
+});
+
+test("a drawing is ended by the next one, and what a task adds comes right after it", async () => {
+  const tasks = new Tasks();
+  const done: string[] = [];
+  const add = (name: string, ...more: string[]) => tasks.later(() => {
+    done.push(name);
+    more.forEach((other) => add(other));
+    queueMicrotask(() => done.push(`end of ${name}`)); // before another task
+  });
+  const over = async () => {
+    while (tasks.isRunning) await new Promise((resolve) => setTimeout(resolve, 1));
+    return done.splice(0);
+  };
+  add("player");
+  add("grid", "encoder", "decoder");
+  add("map");
+  assert.deepEqual(done, []);
+  const order = ["player", "grid", "encoder", "decoder", "map"];
+  assert.deepEqual(await over(), order.flatMap((name) => [name, `end of ${name}`]));
+  add("old"); // a picture may draw by itself when all is over, as in another theme
+  tasks.later(() => tasks.clear());
+  add("older");
+  assert.deepEqual(await over(), ["old", "end of old"]);
+});
+
+test("a long translation is stopped, and what stands there of the sentence stays", () => {
+  const [asks, said]: [any[], string[]] = [[], []];
+  const edited = { removed: heads.slice(0, 1), rows: [], prefix: 2 };
+  const sentence: any = viewOf(LiveSentence as any, {
+    asked: "translate", turn: 7, slow: 0, edits: { ...edited, prefix: [] }, field: {
+      value: target.text, focus: () => {},
+    },
+    shown: { ...trace, edited }, engine: { ask: (request: any) => asks.push(request) },
+    show: (shown: Trace) => said.push(shown.target.text), warn: (text: string) => said.push(text),
+    refuse: (text: string) => said.push(`refused: ${text}`),
+  });
+  sentence.stop();
+  assert.deepEqual([asks[0].type, asks[0].text, asks[0].turn], ["translate", "", 7]);
+  assert.deepEqual([sentence.asked, sentence.turn], [null, 8]); // what still comes is of another
+  assert.deepEqual(sentence.edits, { ...edited, prefix: ["▁Der", "▁Hu"] });
+  assert.deepEqual(said.splice(0), [target.text, "Stopped."]);
+  sentence.hear({ type: "translated", turn: 7, trace, unsure: false });
+  sentence.stop(); // nothing is on its way
+  assert.deepEqual([asks.length, said], [1, []]);
+  Object.assign(sentence, { asked: "translate", field: { value: "Another one.", focus() {} } });
+  sentence.stop();
+  assert.deepEqual(said, ["refused: Stopped."]);
 });
 
 test("log P and words say what edits cost, beside as many random heads", () => {

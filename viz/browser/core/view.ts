@@ -36,17 +36,24 @@ export function mount<D, V extends View<D>>(
     element.append(view.root);
   }
   const { later } = options;
-  if (view === before || !later) view.show(data, options);
-  // the elements of a large picture are one task, and what they show another
-  else later(() => view.data ?? view.show(data, options));
+  const isSeen = (is: boolean) => (view.root.style.visibility = is ? "" : "hidden");
+  if (view === before || !later) {
+    isSeen(true);
+    view.show(data, options);
+  } else {
+    isSeen(false); // while it grows, task by task
+    later(() => {
+      if (!view.data) view.show(data, options);
+      later(() => isSeen(true));
+    });
+  }
   return view;
 }
 
 export class View<D> {
   root = make("div", { class: "hl", role: "group" });
   live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
-  // the width of the watched picture: 0 draws it once more, without which a page was left unfinished
-  laidOut = 0;
+  laidOut = 0; // a width; 0 draws once more, without which a page was left unfinished
   unwatch = watch(this);
   declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
   texts = ""; // as JSON

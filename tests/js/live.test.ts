@@ -135,7 +135,7 @@ test("a drawing is ended by the next one, and what a task adds comes right after
     queueMicrotask(() => done.push(`end of ${name}`)); // before another task
   });
   const over = async () => {
-    while (tasks.isRunning) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (tasks.isCalled) await new Promise((resolve) => setTimeout(resolve, 1));
     return done.splice(0);
   };
   add("player");
@@ -148,6 +148,7 @@ test("a drawing is ended by the next one, and what a task adds comes right after
   tasks.later(() => tasks.clear());
   add("older");
   assert.deepEqual(await over(), ["old", "end of old"]);
+  tasks.channel.port1.close();
 });
 
 test("a long translation is stopped, and what stands there of the sentence stays", () => {

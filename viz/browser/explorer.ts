@@ -193,7 +193,9 @@ export class Explorer extends View<ExplorerData> {
   }
 
   /** Its parts lay themselves out. */
-  layOut() {}
+  layOut() {
+    this.root.style.visibility = "";
+  }
 
   drawAll() {
     const { data: { grid }, pair, options: { later } } = this;

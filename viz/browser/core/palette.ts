@@ -33,17 +33,14 @@ const srgb = (lightness: number, chroma: number, hue: number) =>
     lightness, chroma * Math.cos(hue), chroma * Math.sin(hue),
   ]).map((value) => value ** 3)).map(gamma);
 
-const LEAST = 1e-6; // chroma: far below a level of a screen
-
 /** Take from chroma what no screen shows, and round to the levels of a screen. */
 function shown(lightness: number, wanted: number, hue: number) {
   const fits = (chroma: number) =>
     srgb(lightness, chroma, hue).every((value) => value > -1e-4 && value < 1 + 1e-4);
-  let [chroma, high] = fits(wanted) ? [wanted, wanted] : [0, wanted];
-  while (high - chroma > LEAST) { // bisection
+  let [chroma, high] = [fits(wanted) ? wanted : 0, wanted];
+  for (let n = 0; n < 20 && chroma < high; n++) { // bisection
     const middle = (chroma + high) / 2;
-    if (fits(middle)) chroma = middle;
-    else high = middle;
+    [chroma, high] = fits(middle) ? [middle, high] : [chroma, middle];
   }
   return srgb(lightness, chroma, hue).map((value) => Math.round(255 * within(value, 0, 1)));
 }
@@ -79,22 +76,12 @@ function differenceTable(theme: ThemeName) {
 
 const palettes = new Map<Kind | null, Palette>();
 
-/** Get the colours of a kind, made for a theme when it first shows them.
- * @param kind null for differences */
+/** Get the colours of a kind for both themes. @param kind null for differences */
 export function paletteOf(kind: Kind | null): Palette {
   let palette = palettes.get(kind);
   if (!palette) {
-    const made: Partial<Palette> = {};
-    const colors = (theme: ThemeName) =>
-      (made[theme] ??= kind ? table(kind, theme) : differenceTable(theme));
-    palettes.set(kind, palette = {
-      get light() {
-        return colors("light");
-      },
-      get dark() {
-        return colors("dark");
-      },
-    });
+    const colors = (theme: ThemeName) => (kind ? table(kind, theme) : differenceTable(theme));
+    palettes.set(kind, palette = { light: colors("light"), dark: colors("dark") });
   }
   return palette;
 }

@@ -35,17 +35,10 @@ export function mount<D, V extends View<D>>(
     views.set(element, view);
     element.append(view.root);
   }
-  const { later } = options;
-  const isSeen = (is: boolean) => (view.root.style.visibility = is ? "" : "hidden");
-  if (view === before || !later) {
-    isSeen(true);
-    view.show(data, options);
-  } else {
-    isSeen(false); // while it grows, task by task
-    later(() => {
-      if (!view.data) view.show(data, options);
-      later(() => isSeen(true));
-    });
+  if (view === before || !options.later) view.show(data, options);
+  else {
+    view.root.style.visibility = "hidden"; // until it is drawn: its parts move as they come
+    options.later(() => view.data ?? view.show(data, options));
   }
   return view;
 }
@@ -90,7 +83,10 @@ export class View<D> {
     this.measure = measureIn(this.theme);
     this.arrange(width);
     if (this.options.later) this.laidOut = width;
-    this.later(() => this.draw(this.options.later));
+    this.later(() => {
+      this.root.style.visibility = "";
+      this.draw(this.options.later);
+    });
   }
 
   /** Remember the texts of the picture.
@@ -140,18 +136,18 @@ export class View<D> {
 /** Call when the width changes, when the page is zoomed or comes to another screen, so that
  * canvases need other pixels, or when a font arrives and the words have another length. */
 function watch(view: View<any>): () => void {
-  const { root } = view;
   const redraw = () => view.layOut();
   let ratio = window.devicePixelRatio;
   const check = () => {
     // the height is of our own making
-    if (root.clientWidth === view.laidOut && window.devicePixelRatio === ratio) return;
-    view.laidOut = root.clientWidth;
+    const { root: { clientWidth }, laidOut } = view;
+    if (clientWidth === laidOut && window.devicePixelRatio === ratio) return;
+    view.laidOut = clientWidth;
     ratio = window.devicePixelRatio;
     redraw();
   };
   const observer = new ResizeObserver(check);
-  observer.observe(root);
+  observer.observe(view.root);
   window.addEventListener("resize", check);
   document.fonts?.addEventListener("loadingdone", redraw);
   return () => {

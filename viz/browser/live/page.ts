@@ -3,11 +3,12 @@
 
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { headName, SCREEN_NAMES } from "../core/labels.ts";
+import { paletteOf } from "../core/palette.ts";
 import { forHand } from "../core/text.ts";
 import { mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
-import { Explorer, type ExplorerData } from "../explorer.ts";
+import { Explorer } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
 import type { PlayerData } from "../player/plan.ts";
 import { type PlayerChoices, playerData, watchedHead, WINDOW } from "../player/from_trace.ts";
@@ -166,6 +167,7 @@ export class LivePage implements Listener {
       this.direction = this.sentence.direction;
     }
     tasks.clear(); // of an older sentence
+    for (const { kind } of trace.kinds) later(() => void paletteOf(kind)); // computed once
     later(() => this.drawPlayer(trace));
     later(() => this.drawLinks(trace));
     later(() => this.drawHeads(trace));
@@ -207,7 +209,7 @@ export class LivePage implements Listener {
 
   drawHeads(trace: Trace) {
     const look = { paints: this.editing.isOn, paintsDown: true };
-    const data: ExplorerData = explorerData(trace, this.about, this.open as HeadPlace, look);
+    const data = explorerData(trace, this.about, this.open as HeadPlace, look);
     // always in the same order
     data.grid.parts.sort((a, b) => Number(a.kind !== "cross") - Number(b.kind !== "cross"));
     data.grid.switches = this.removes;

@@ -3,6 +3,8 @@
 
 import type { Later } from "../core/view.ts";
 
+const SHORT = 8; // ms, after which a task leaves the rest to the next one
+
 export class Tasks {
   queue: (() => void)[] = [];
   place = 0; // of the next one
@@ -11,15 +13,18 @@ export class Tasks {
 
   constructor() {
     this.channel.port1.onmessage = () => {
+      const ends = performance.now() + SHORT;
       this.isCalled = false;
-      this.place = 0;
-      this.queue.shift()?.();
+      do {
+        this.place = 0;
+        this.queue.shift()?.();
+      } while (this.queue.length && performance.now() < ends);
       this.place = this.queue.length;
       this.call();
     };
   }
 
-  /** What a task puts here comes right after it; all else comes last. */
+  /** What an act puts here comes right after it; all else comes last. */
   later: Later = (act) => {
     this.queue.splice(this.place++, 0, act);
     this.call();

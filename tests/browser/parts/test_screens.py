@@ -8,13 +8,16 @@ from urllib.parse import urlencode
 
 import pytest
 
+from benchmarks import lesson_layout
 from tests.browser import accessibility
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import planted
+from viz.app.lessons.library import BUNDLED_LESSONS
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import PAGE_TITLES
+from viz.lessons import read_lesson
 from viz.report import report
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -224,6 +227,14 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
         until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
+
+
+def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, monkeypatch):
+    monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
+    # all cards of all lessons at four sizes: python -m benchmarks layout
+    lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
+    lesson = replace(lesson, cards=lesson.cards[:2])
+    assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []
 
 
 @pytest.mark.usefixtures("axe")

@@ -6,12 +6,11 @@ import streamlit as st
 
 from headlight import __version__
 from viz.app import jobs, log, served
-from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
-from viz.app.sentence import search_options, sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.view import Page
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
@@ -32,40 +31,37 @@ ABOUT = (
 def main() -> None:
     """Draw the bar and the page at the address: what Streamlit runs for each user."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
+
+    def show() -> None:
+        PAGES[path].show(bar)
+
     page = st.navigation(
         {
-            section: [
-                navigation.page(path, PAGES[path].show, default=path == "translate")
-                for path in paths
-            ]
+            section: [navigation.page(path, show, default=path == "translate") for path in paths]
             for section, paths in SECTIONS.items()
         },
         position="top",
     )
     path = page.url_path or "translate"
-    address.prepare(path, search_options.TEXTS)
+    address.prepare(path, search_request.TEXTS)
     heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation(panel.label("leave"))
-    seconds = metrics().run_seconds.labels(path).time()
-    with turn(), seconds, menu.models_for_run():
+    with turn(), menu.models_for_run():
+        panel.begin()
+        bar = sentence_bar.show(is_used=PAGES[path].needs_sentence)
+        navigation.set_page_title(heading, path, bar.text)
+        with share:
+            saved_views.copy_link()
+            library.show()
+            saved_views.show(path)
+        status = panel.show(path, bar.translation)
         try:
-            panel.begin()
-            navigation.set_page_title(
-                heading, path, sentence_bar.show(is_used=PAGES[path].needs_sentence)
-            )
-            with share:
-                saved_views.copy_link()
-                library.show()
-                saved_views.show(path)
-            panel.show(path)
-            try:
-                page.run()
-            except jobs.UnfinishedError as unfinished:
-                unfinished.show()
-            panel.notice(path)
-        finally:
-            sentence_bar.release_model()
+            page.run()
+        except jobs.UnfinishedError as unfinished:
+            unfinished.show()
+        if status is not None:
+            panel.notice(*status)
     address.write_address_marker(heading, page.url_path)
 
 
@@ -78,6 +74,5 @@ else:  # `streamlit run` imports it for what it is to serve
         routes=served.routes(),
         lifespan=served.lifespan,
         middleware=served.middleware(),
-        on_script_error=lambda _: metrics().errors.inc(),
         exception_handlers={Exception: served.answer_error},
     )

@@ -4,11 +4,11 @@ import argparse
 import asyncio
 import csv
 import itertools
-import os
 import random
+import re
 import statistics
+import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,9 +17,8 @@ from typing import Any
 import altair as alt
 
 from benchmarks import machine, readers
-from tests.server import Server, served
+from tests.server import Server, headlight_app
 from transformer.cli.arguments import whole_number
-from viz.app import monitoring
 from viz.figures.axes import GREY, VIOLET
 
 READERS = 2  # readers at the same time, as many as there are cores
@@ -27,8 +26,6 @@ READERS = 2  # readers at the same time, as many as there are cores
 BLOCKS = 20
 MAX_GROWTH = 1.25
 """Times by which memory beside the bounded caches, and seconds of a page, may grow."""
-
-MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """Let sessions come and go, each on all pages; the status is 1 if memory or seconds grew."""
     print(f"{machine.describe()}, {READERS} readers at a time")
     began, blocks = time.monotonic(), []
-    os.environ[monitoring.METRICS_VARIABLE] = "1"  # of the server
-    with served() as server:
+    with tempfile.TemporaryDirectory() as folder, headlight_app(Path(folder, "log")) as server:
         for block in _blocks(server, options.pages, options.sessions):
             blocks.append(block)
             print(
@@ -111,7 +107,7 @@ def _blocks(server: Server, pages: int, sessions: int) -> Iterator[Block]:
         within = statistics.quantiles(seconds, n=20, method="inclusive")
         yield Block(
             block * len(seconds), block * len(visits), server.megabytes(),
-            _bounded_bytes(server) / MIB, within[9], within[-1],
+            _bounded(server), within[9], within[-1],
         )  # fmt: skip
 
 
@@ -143,14 +139,12 @@ async def _let_come_and_go(
     return seconds
 
 
-def _bounded_bytes(server: Server) -> float:
-    """Return the bytes of the server's caches and models, as its metrics tell."""
-    with urllib.request.urlopen(f"{server.address}/{monitoring.METRICS_PATH}") as answer:
-        lines = answer.read().decode().splitlines()
-    held = [float(line.split()[-1]) for line in lines if line.startswith("headlight_bytes{")]
+def _bounded(server: Server) -> float:
+    """Return the MiB of the server's caches and models, as its log has them last."""
+    held = re.findall(r"results (\d+) MiB, models (\d+) MiB", server.log.read_text("utf-8"))
     if not held:
-        raise readers.NoAnswer("The metrics of the server do not say what its caches hold.")
-    return sum(held)
+        raise readers.NoAnswer("The log of the server does not say what its caches hold.")
+    return sum(map(int, held[-1]))
 
 
 def _write(blocks: Sequence[Block], path: Path) -> None:

@@ -14,14 +14,13 @@ from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
 st.html(f"<style>{style_sheet()}</style>")
-sentence_bar.show()  # the page asks it for the model
+bar = sentence_bar.show()
 seed = st.session_state.setdefault("seed", 0)
 if st.button("Next"):
     st.session_state["seed"] = seed = seed + 1
 n, layers, heads = (int(st.query_params[name]) for name in ("n", "N", "h"))
 if st.session_state.get("made") != seed:
     st.session_state["made"], st.session_state["trace"] = seed, made_trace(n, layers, heads, seed)
-st.session_state[LISTING] = Listing()
-bar = sentence_bar.current()
-assert bar is not None
-show_trace(bar, st.session_state["trace"])
+st.session_state[LISTING] = Listing(bar)
+assert bar.translation is not None
+show_trace(bar.translation, st.session_state["trace"])

@@ -40,18 +40,16 @@ def _page(path: str) -> None:
     from viz.app import jobs
     from viz.app.links import address
     from viz.app.models import menu
-    from viz.app.sentence import search_options, sentence_bar
+    from viz.app.sentence import search_request, sentence_bar
 
-    address.prepare(path, search_options.TEXTS)
+    address.prepare(path, search_request.TEXTS)
     page = import_module(f"viz.pages.{path}").PAGE
     with menu.models_for_run():
-        sentence_bar.show(is_used=page.needs_sentence)
+        bar = sentence_bar.show(is_used=page.needs_sentence)
         try:
-            page.show()
+            page.show(bar)
         except jobs.UnfinishedError as unfinished:
             unfinished.show()
-        finally:
-            sentence_bar.release_model()
 
 
 def problems(lesson: Lesson, card: Card) -> Iterator[str]:

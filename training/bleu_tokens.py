@@ -1,4 +1,4 @@
-"""Tokens that BLEU counts: by the language that is written, or as somebody asks for them."""
+"""Tokens that BLEU counts: by the target language, or as the user chooses."""
 
 import re
 
@@ -10,7 +10,7 @@ DEFAULT, CHARACTERS = "13a", "char"
 NAMES = (DEFAULT, "intl", "zh", "ja-mecab", "ko-mecab", CHARACTERS, "none")
 """Those of sacreBLEU that need no model."""
 
-# 13a takes what blanks part for words, of which these scripts have a few to a sentence
+# 13a takes what spaces separate for words, of which these scripts have a few to a sentence
 _OF_LANGUAGE = {
     **dict.fromkeys(("Chinese", "yue", "wuu", "nan", "lzh"), "zh"),
     "Japanese": "ja-mecab",

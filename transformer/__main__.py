@@ -102,7 +102,7 @@ def _aligner(translator: Translator, folder: Path | None) -> _Aligner:
 
 
 def _tell(notices: Iterable[str], about: str = "") -> None:
-    """Print notices to standard error, if there is one."""
+    """Print each notice after the text `about` to standard error; nothing without one."""
     if sys.stderr is not None:  # print() would take standard output for it
         for notice in notices:
             print(f"{about}{notice}", file=sys.stderr)
@@ -163,7 +163,7 @@ def _translate_lines(
         translation = Translation(line.text, tuple(line.pieces), (best,), notices=(), seconds=0.0)
         return _aligned(align, translator.trace_of(translation))
 
-    # what is wrong with the options is no line's fault
+    # an error in the options does not belong to a line
     settings.constraints(translator.reader)
     progress = standard_input.Progress()
     threads = cores.usable_cores()

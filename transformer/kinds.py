@@ -32,7 +32,7 @@ _MODULES: dict[Kind, str] = {
 
 
 def axes(kind: Kind, source: T, read: T, written: T | None = None) -> tuple[T, T]:
-    """Return what is along the queries and the keys of a map, of three sequences.
+    """Choose what stands along the queries and the keys of a map: two of the three sequences.
 
     A row of cross-attention is named by what it writes, unless that is not given.
     """

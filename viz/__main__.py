@@ -50,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options choose for `ExplorerOptions`."""
+    """Convert the options of the command to arguments of `ExplorerOptions`."""
     names = {field.name for field in fields(ExplorerOptions)} & vars(options).keys()
     return {name: getattr(options, name) for name in names} | {"over": tuple(options.over)}
 
@@ -101,7 +101,7 @@ def _parser() -> Parser:
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     sinks = "no weight on special tokens and punctuation, each row scaled to the rest"
     add("--without-sinks", dest="sinks", action="store_false", help=sinks)
-    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
+    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: as the browser's")
     add("--title", help="heading of the page; what is seen unless given")
     return parser
 

@@ -26,7 +26,7 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-from viz.draw import caption, explorer, head_grid, heads_view, open_head
+from viz.draw import caption, head_grid, heads_view, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
 from viz.figures.axes import in_xml
@@ -215,15 +215,15 @@ def explore(
     )
     through = _through(lens, translator, trace)
     view = heads_view.HeadsView(through, options)
-    if (size := explorer.estimated_bytes(view)) > MAX_BYTES:
-        fits = max(1, len(view.shown.layers) * MAX_BYTES // size)
+    page = report(through, options, theme=theme)
+    if len(page) > MAX_BYTES:
+        fits = max(1, len(view.shown.layers) * MAX_BYTES // len(page))
         warnings.warn(
-            f"This cell will hold about {size / 1e6:,.0f} MB, which the notebook keeps: show fewer "
+            f"This cell holds {len(page) / 1e6:,.0f} MB, which the notebook keeps: show fewer "
             f"layers, such as layers={[*view.shown.layers[:fits]]}, or fewer kinds=, or a shorter "
             f"text.",
             stacklevel=2,
         )
-    page = report(through, options, theme=theme)
     return HtmlFrame(page, draw=lambda: _specification(_still(view)))
 
 

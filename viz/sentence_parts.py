@@ -1,7 +1,7 @@
 """The parts of a page on a sentence before its heads: player, links and costliest heads."""
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -82,20 +82,33 @@ def removal_text(changed: Effect, attributes: str = "") -> str:
 def part_pictures(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
     """Pack the trace that player, links and heads draw, by the id of the element that holds it."""
     origin = Origin.from_translator(translator, trace.source, trace.target)
-    settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
-    if all(map(word_texts, (trace.source_pieces, trace.target_pieces))):
-        shares = aligned_shares(translator, trace, settings)
-    every, mutual = strongest(shares, "each"), strongest(shares, "mutual")
+    beside = trace_message.about(trace.languages, origin.made_by, read_alignment(translator))
+    message = sentence_fields(translator, trace, whole=trace_message.is_whole(trace))
+    return {"trace-data": wire.packed(wire.encode({"trace": message, "about": beside}))}
+
+
+def sentence_fields(
+    translator: Translator,
+    trace: AttentionTrace,
+    *,
+    whole: bool = True,
+    beginnings: Sequence[Sequence[str]] = (),
+) -> dict[str, Any]:
+    """Return the message of a trace with the search that wrote it; see `trace_fields`.
+
+    It has the links of words that a page cannot read from whole maps of weights.
+    """
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
-    steps = watched.search_steps(score)
-    message = {
-        "trace": trace_message.trace_fields(trace, steps, whole=trace_message.is_whole(trace)),
-        "about": trace_message.about(trace.languages, origin.made_by, settings),
-        "links": trace_message.word_links(every, mutual),
-        "selected": {kind: head[1:] for kind, head in watched.watched_heads(trace, mutual).items()},
-    }
-    return {"trace-data": wire.packed(wire.encode(message))}
+    steps, settings = watched.search_steps(score), read_alignment(translator)
+    message = trace_message.trace_fields(trace, steps, whole=whole, beginnings=beginnings)
+    if not whole or settings.lens != "weights":
+        shares = np.zeros((0, 0), np.float32)
+        if all(map(word_texts, (trace.source_pieces, trace.target_pieces))):
+            shares = aligned_shares(translator, trace, settings)
+        links = (strongest(shares, rule) for rule in ("each", "mutual"))
+        message["links"] = trace_message.word_links(*links)
+    return message
 
 
 def languages(trace: AttentionTrace) -> list[str]:

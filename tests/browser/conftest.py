@@ -18,7 +18,6 @@ from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from viz.app.lessons import library
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
-from viz.app.monitoring import METRICS_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
@@ -126,7 +125,6 @@ def logged_app(
         MODELS_VARIABLE: str(models_folder),
         library.LESSONS_VARIABLE: str(lessons_folder),
         SLOW_VARIABLE: str(slow_file),
-        METRICS_VARIABLE: "1",
     }
     with served(SCRIPTS / "slow_app.py", log, env) as address:
         yield address, log

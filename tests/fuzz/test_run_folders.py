@@ -126,9 +126,10 @@ def _read(run: Path) -> None:
 
 
 def _training_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import training
 
-    training.PAGE.show()
+    training.PAGE.show(Bar())
 
 
 @bounds.examples(5, 1_000)

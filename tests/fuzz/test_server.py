@@ -113,13 +113,9 @@ def test_a_body_is_refused_and_takes_no_memory(
         assert server.megabytes() - before < 20
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/_stcore/metric%73", "/_headlight/metrics"],
-)
-def test_no_metrics_are_answered(server: Server, path: str) -> None:
+def test_no_metrics_are_answered(server: Server) -> None:
     with pytest.raises(HTTPError) as error:
-        urlopen(f"{server.address}{path}", timeout=10)
+        urlopen(f"{server.address}/_stcore/metric%73", timeout=10)
     assert error.value.code == 404
     assert error.value.headers["X-Content-Type-Options"] == "nosniff"
 

@@ -59,9 +59,9 @@ def try_everything(folder, model, results):
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(module.name)
     main = importlib.import_module("headlight.__main__").main
-    monitoring = importlib.import_module("viz.app.monitoring")
+    sessions = importlib.import_module("viz.app.sessions")
     vars(sys.modules["streamlit.web.cli"])["main"] = lambda *_, **__: None
-    statuses = {"descriptors": monitoring.most_descriptors()}
+    statuses = {"descriptors": sessions.most_descriptors()}
     given = ["--checkpoint", str(model)]
     for name, arguments in {
         "help": ["app", "--help"],

@@ -53,7 +53,7 @@ test("the raster has each weight's colour, and nothing where the future is hidde
   const colors = [255, 255, 255, 255, 0, 0, 0, 0, 64, 64, 64, 255, 191, 191, 191, 255];
   assert.deepEqual([...pixels], colors);
   const ahead = mapRaster(mapData(2, 2, { weights }), palette.light);
-  assert.equal(ahead.pixels[7], 255); // a 0 that is no mask's
+  assert.equal(ahead.pixels[7], 255); // a 0 that is not of the mask
   const few = mapRaster(mapData(2, 2, { weights, threshold: 0.5 }), palette.light);
   assert.deepEqual([3, 7, 11, 15].map((n) => few.pixels[n]), [255, 0, 0, 255]);
 });

@@ -27,7 +27,7 @@ function last(steps: Iterable<Answer | null>): any {
 const edited = (steps: Iterable<Answer | null>): any =>
   [...steps].find((answer) => answer?.type === "translated");
 
-test("WebAssembly and JavaScript multiply alike, also what is no multiple of four", async () => {
+test("WebAssembly and JavaScript multiply alike, also where 4 does not divide a size", async () => {
   for (const [inputs, outputs] of [[8, 7], [6, 5]]) {
     const results: Float32Array[] = [];
     for (const plain of [false, true]) {

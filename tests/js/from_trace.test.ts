@@ -66,3 +66,13 @@ test("a removed head is crossed out, has no ribbons in the player, and dashed on
   const paths = only([curveMarks(curves, bandsOf(ribbons, [0, 1], null))], "path");
   assert.ok(paths.every(({ stroke, dash }) => (stroke === "#ff0000") === Boolean(dash)));
 });
+
+test("of a long sentence, the head that opens first is chosen by what is drawn", () => {
+  const trace = traceOf([]);
+  const [part] = trace.kinds;
+  trace.kinds = [{
+    ...part, size: [2, 2], weights: Float32Array.of(0.2, 0.1, 0.1, 0.2, 0, 0.9, 0.8, 0),
+  }];
+  const [{ selected, size, whole }] = playerData(trace, { ...about, alignment: null }).kinds;
+  assert.deepEqual([selected, size, whole], [[0, 1], [2, 2], [2, 2]]);
+});

@@ -8,11 +8,10 @@ import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/bre
 import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
 import { hold } from "../../viz/browser/live/held.ts";
-import {
-  changedRow, changedWords, compared, likelyLanguage,
-} from "../../viz/browser/live/words.ts";
-import type { HeadPlace, KindTrace, Trace } from "../../viz/browser/core/trace.ts";
+import { likelyLanguage } from "../../viz/browser/live/language.ts";
+import type { HeadPlace, KindTrace, Side, Trace } from "../../viz/browser/core/trace.ts";
 import { timesOf } from "../../viz/browser/player/break_it.ts";
+import { changedRow, changedWords, compared } from "../../viz/browser/player/changes.ts";
 import { viewOf } from "./samples.ts";
 
 const target = {
@@ -54,6 +53,26 @@ test("a row of the player keeps, loses and adds words, and is as long as what is
   };
   assert.deepEqual(changedWords(target, turned), { lost: 0, new: 0, moved: 1, plain: false });
   assert.ok(changedRow(target, turned, 48).every((part) => "piece" in part && !part.new));
+});
+
+test("words that differ are counted, and a single one of many is overlooked", () => {
+  const sideOf = (text: string): Side => {
+    const pieces = text.match(/\w|[.!]/g) ?? [];
+    return { text, pieces: pieces.map((word) => `▁${word}`), words: [...pieces.keys()] };
+  };
+  const cases: [before: string, after: string, changes: (number | boolean)[]][] = [
+    ["a b c d e f.", "a b c d e f.", [0, 0, 0, false]],
+    ["a b c d e f.", "a b c d e g.", [1, 1, 0, false]],
+    ["a b c d e f.", "a b c d e f!", [0, 0, 0, false]],
+    ["a b c d e.", "a b c d g.", [1, 1, 0, true]],
+    ["a b c.", "a b c c.", [0, 1, 0, true]],
+    ["a.", ".", [1, 0, 0, true]],
+    ["a b c.", "c a b.", [0, 0, 1, false]], // it only moved
+  ];
+  for (const [before, now, [lost, added, moved, plain]] of cases) {
+    const changes = changedWords(sideOf(before), sideOf(now));
+    assert.deepEqual(changes, { lost, new: added, moved, plain }, `${before} → ${now}`);
+  }
 });
 
 const heads = Array.from({ length: PLACES + 2 }, (_, head): HeadPlace => ["cross", 0, head]);
@@ -252,7 +271,7 @@ test("an address gives back every edit that was written into it, and each act an
   Object.assign(globalThis, { window: { location }, history: { replaceState, pushState } });
   writeLink({ ...link, removed: [], rows: [], prefix: [] }, true); // the entry of the visit
   writeLink({ ...link, rows: [], prefix: [] }, false);
-  writeLink({ ...link, rows: [], prefix: [], head: null }, false); // what is open is no act
+  writeLink({ ...link, rows: [], prefix: [], head: null }, false); // what is open is not an act
   writeLink(link, false);
   writeLink(link, false);
   assert.equal(entries.length, 3);

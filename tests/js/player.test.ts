@@ -66,3 +66,29 @@ test("a link that removes more heads than there are removes all, and one of a fe
     assert.equal(breaking.shown, shown);
   }
 });
+
+test("a translation without heads is told by the words that it lost and has new", () => {
+  const sideOf = (pieces: string[]) =>
+    ({ text: pieces.join(" "), pieces: [...pieces, "</s>"], words: [...pieces.keys(), 9] });
+  const control = { log_p: [-1, -9, -2, -3, -1.5], same: true };
+  const breaking = viewOf(BreakIt, {
+    isOpen: true, shown: 1, data: null, draw() {}, step() {}, player: { changed() {} },
+  });
+  const [head, size] = [{ kind: "cross", layer: 0, head: 1 }, [1, 1]];
+  const place = { head, log_p: -7, target: sideOf(["▁x", "▁z"]), control,
+    maps: [{ kind: "cross", weights: Uint16Array.of(65535), size }] };
+  const sent = { target: sideOf(["▁x", "▁y"]), total: 24, log_p: -1, note: "", places: [place] };
+  for (const maps of [place.maps, null]) { // the player has them the second time
+    breaking.follow({ ...sent, places: [{ ...place, maps }] } as any);
+    const { now } = breaking;
+    assert.deepEqual(now?.written, ["<s>", "x", "z", "</s>"]);
+    assert.deepEqual(now?.row, [{ piece: 0, new: false }, { piece: 1, new: false }, { text: "y" },
+      { piece: 2, new: true }, { piece: 3, new: false }]);
+    assert.deepEqual(now?.changes, { lost: 1, new: 1, moved: 0, plain: true });
+    assert.equal(now?.maps?.[0].weights[0], 1);
+    assert.deepEqual(now?.maps?.[0].whole, size);
+    const [, [, random]] = breaking.lines(breaking.data, breaking.places).slice(1);
+    assert.match(String(random), /middle of 5 draws: log P −9.00 to −1.00/);
+    assert.match(String(random), /it is 2.7 times less probable; no word changes/);
+  }
+});

@@ -22,7 +22,7 @@ test("a choice names the whole prefix, without what was written in its place", (
     viewOf(StepBars, { data, options }).pick({ step, row });
   }
   assert.deepEqual(choices, [{ step: 1, alternative: 0, prefix: "▁Zwei▁Hund" },
-    { step: 0, alternative: 0, prefix: "▁Ein" }]); // the written piece is no choice
+    { step: 0, alternative: 0, prefix: "▁Ein" }]); // the written piece is not a choice
 });
 
 test("all bars have one scale, and each is hit where it stands", () => {

@@ -11,7 +11,7 @@ test("a number has a real minus sign, and none where it rounds to 0", () => {
   assert.deepEqual([-3.2e-9, -0.12345].map(figure), ["−3.2e−9", "−0.1235"]);
 });
 
-test("a share that rounds to 0 is no bare 0 unless it is one", () => {
+test("a share that rounds to 0 is not written as 0 unless it is 0", () => {
   assert.deepEqual([0, 0.0049, 0.005, 1].map(digits), ["0.00", "< 0.01", "0.01", "1.00"]);
 });
 

@@ -40,9 +40,9 @@ from viz.app import jobs
 from viz.app.sentence import sentence_bar
 from viz.pages import {page}
 
-sentence_bar.show(is_used={page}.PAGE.needs_sentence)
+bar = sentence_bar.show(is_used={page}.PAGE.needs_sentence)
 try:
-    {page}.PAGE.show()
+    {page}.PAGE.show(bar)
 except jobs.UnfinishedError as unfinished:
     unfinished.show()
 """

@@ -1,13 +1,25 @@
 """A trace without a model: each head looks at one known cell, under words that are hard to show."""
 
+from typing import Any
+
 import numpy as np
 
 from transformer import KINDS, AttentionTrace, Kind, Piece
+from transformer.analysis.axes import LabelledWeights
+from transformer.arrays import Singles
 from transformer.text.tokenizer import with_end
+from transformer.trace import Labels
+from viz.draw.open_head import Heads
 
 LAYERS, HEADS = 2, 3
 HOT = 0.9125
 EVIL = "</script><img src=x onerror=alert(1)>"
+
+
+def heads_of(kind: Kind, weights: Singles, labels: Labels, **more: Any) -> Heads:
+    """Return heads with weights `[layer, head, query, key]`."""
+    axes = LabelledWeights(weights, labels)
+    return Heads(kind, axes, axes, (weights.shape[1],) * len(weights), **more)
 
 
 def words(*texts: str) -> tuple[Piece, ...]:

@@ -26,7 +26,6 @@ from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis import lenses
 from transformer.text.languages import Languages
 from viz import notebook
-from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
 from viz.figures import still
@@ -190,23 +189,9 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
 def test_a_large_cell_says_how_to_show_less(monkeypatch):
     notebook.explore(planted())  # a warning would be an error here
     monkeypatch.setattr(notebook, "MAX_BYTES", 100)
-    with pytest.warns(UserWarning, match=r"about \d+ MB.* layers=\[0\]") as warned:
+    with pytest.warns(UserWarning, match=r"holds \d+ MB.* layers=\[0\]") as warned:
         notebook.explore(planted(), layers=[0, 1])
     assert len(warned) == 1
-
-
-@pytest.mark.parametrize(("concentration", "layers"), [(0.02, 12), (1.0, 12), (1.0, 30)])
-def test_the_size_of_a_cell_is_known_before_it_is_made(concentration, layers, monkeypatch):
-    rng = np.random.default_rng(0)
-    weights = rng.dirichlet(np.full(96, concentration), (layers, 8, 96)).astype(np.float32)
-    tokens = [f"t{number}" for number in range(96)]
-    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
-    monkeypatch.setattr(explorer, "EXACT_BYTES", 5_000_000)  # 30 layers are rounded
-    estimate = explorer.estimated_bytes(HeadsView(trace, ExplorerOptions()))
-    made = explorer.encode_page(trace, ExplorerOptions())
-    assert estimate == pytest.approx(
-        len(made.message) + sum(map(len, made.heads.values())), rel=0.15
-    )
 
 
 def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():

@@ -113,7 +113,7 @@ def _named_columns(path: Path, cells: list[str], codes: Pair) -> tuple[int, int]
 
 
 def _languages(name: str) -> list[str] | None:
-    """Return the languages in the name of a column; None of a text that is no such name."""
+    """Return the languages in the name of a column; None for any other text."""
     if name_of(name):
         return [name]
     words = re.findall(r"[^\W\d_]+", name)

@@ -84,7 +84,7 @@ def _without_tags(pairs: corpus.ParallelText) -> corpus.ParallelText:
 
 
 def find_files(prefixes: Iterable[Path], codes: LanguageCodes) -> PairFiles:
-    """Find the files of a text by what stands before their extensions: of the first that has some.
+    """Find the files of a text: those of the first prefix, before the extension, that has some.
 
     Two files of lines come before one that holds both sides. Where there are none, the files of
     lines that the last would have are returned: an error names them.

@@ -22,7 +22,7 @@ class Text:
 
     split: str  # `train` becomes `train.en` and `train.de`; texts of one split follow each other
     english: str  # an archive, and behind a slash the file inside it
-    other: str  # likewise; the same file means columns, English first, parted by tabs
+    other: str  # likewise; the same file means columns, English first, separated by tabs
     pairs: int | None = None  # how many there are, as published; None where it is not known
 
 

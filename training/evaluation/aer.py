@@ -15,8 +15,8 @@ from training.evaluation.gold_alignment import (
     Counts,
     Figures,
     GoldLine,
+    as_line,
     best_map,
-    in_words,
     measure,
     read_gold,
 )
@@ -82,9 +82,9 @@ def measure_one(
             for (whole, layer, head, row), by_lens in sorted(rates.items())
         ),
         "",
-        *(in_words(name, rate) for name, rate in simple.items()),
-        in_words("default", usual) + f"  {default.in_words()}",
-        f"best: {replace(winner, gold=winner_gold).in_words()}",
+        *(as_line(name, rate) for name, rate in simple.items()),
+        as_line("default", usual) + f"  {default.describe()}",
+        f"best: {replace(winner, gold=winner_gold).describe()}",
     ]
     return Result(winner, winner_gold, values, lines)
 
@@ -124,10 +124,10 @@ def measure_both(translator: Translator, reverse: Translator, gold: Sequence[Gol
         f"In percent, {len(even):,} even lines; the {len(odd):,} odd ones, whose AER stands in "
         f"brackets, chose the maps",
         *(
-            f"{in_words(name, figures)}  (odd {chosen_by['aer']:5.1f})  {_links(name, settings)}"
+            f"{as_line(name, figures)}  (odd {chosen_by['aer']:5.1f})  {_links(name, settings)}"
             for name, (settings, chosen_by, figures) in measured.items()
         ),
-        f"best on the odd lines: {stored.in_words()}",
+        f"best on the odd lines: {stored.describe()}",
     ]
     return Result(winner, winner_gold, values, lines)
 
@@ -135,7 +135,7 @@ def measure_both(translator: Translator, reverse: Translator, gold: Sequence[Gol
 def _links(name: str, settings: BothSettings) -> str:
     """Name the map of a model alone, and the links of each that a rule combines."""
     side = settings.reverse if name == "reverse" else settings.forward
-    return f"{side.map_in_words()}, {side.links}" if name in MODELS else side.links
+    return f"{side.describe_map()}, {side.links}" if name in MODELS else side.links
 
 
 def add_arguments(commands: Any) -> None:
@@ -193,7 +193,7 @@ def run(options: argparse.Namespace) -> None:
         chosen = replace(result.best, gold=replace(result.gold, name=options.write))
         content = chosen.to_json(*([reverse] if reverse else []))
         store(translator.folder, {name: content.encode()})
-        command.say(f"{translator.folder / name} says: {chosen.in_words()}.")
+        command.say(f"{translator.folder / name} says: {chosen.describe()}.")
 
 
 def _name(text: str) -> str:

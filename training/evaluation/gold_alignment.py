@@ -92,8 +92,8 @@ class Counts:
         }
 
 
-def in_words(name: str, figures: Mapping[str, float]) -> str:
-    """Describe figures in one line."""
+def as_line(name: str, figures: Mapping[str, float]) -> str:
+    """Format the figures of a map as one line."""
     return (
         f"{name:12}  AER {figures['aer']:5.1f}  precision {figures['precision']:5.1f}  "
         f"recall {figures['recall']:5.1f}"

@@ -171,7 +171,7 @@ def _report(
     drawn = resampling.resampled_weights(len(whole), seed)
     full = _bleu(whole, drawn)
     for place in tqdm(heads, "BLEU without", unit="head", disable=None):
-        figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, than=whole)
+        figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, baseline=whole)
     roles = dict(zip(heads, means.roles, strict=True))
     curves = {}
     for order in ORDERS:
@@ -217,11 +217,11 @@ def _figures(interval: resampling.Interval, at: tuple[int, ...] = ()) -> stored.
     return stored.Figure(*(float(values[at]) for values in interval))
 
 
-def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> stored.Figure:
-    """Compute BLEU, or its difference from another BLEU on the same sentences, with an interval."""
+def _bleu(statistics: Floats, drawn: Floats, baseline: Floats | None = None) -> stored.Figure:
+    """Compute BLEU, or its difference from that of `baseline`, with an interval."""
     value, resampled = bleu(statistics.sum(0)), bleu(drawn @ statistics)
-    if than is not None:
-        value, resampled = value - bleu(than.sum(0)), resampled - bleu(drawn @ than)
+    if baseline is not None:
+        value, resampled = value - bleu(baseline.sum(0)), resampled - bleu(drawn @ baseline)
     return _figures(resampling.interval(value, resampled))
 
 

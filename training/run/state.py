@@ -35,7 +35,7 @@ KIND = atomic.FolderKind("the state of a run", lambda _: dict.fromkeys((TENSORS,
 
 @dataclass
 class Progress:
-    """From where a run began, and how far it has come; a run adds to it as it goes."""
+    """Where a run began, and how far it has come; the run updates it."""
 
     step: int = 0  # updates made
     epoch: int = 0  # the epoch it is in, from 0
@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """Settings, apart from those of `MAY_CHANGE`, text and languages: a resumed run's, too."""
+    """What a resumed run must share: text, languages, and settings beside `MAY_CHANGE`."""
 
     config: RunConfig
     text: str  # its fingerprint

@@ -126,7 +126,7 @@ def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> li
     """Return the number in `text.split()` of the word that each piece is from.
 
     The normalisation of SentencePiece (NFKC) makes several words of some that were typed as one,
-    such as `´a`, and none of others; no piece spans a blank, so each word gives its own pieces.
+    such as `´a`, and none of others; no piece spans a space, so each word gives its own pieces.
     """
     own = [
         (piece.id, number)
@@ -138,7 +138,7 @@ def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> li
         return _written_words(pieces)
     numbers: list[int] = []
     word = NO_WORD
-    for piece in reversed(pieces):  # a lone blank belongs to the word after it
+    for piece in reversed(pieces):  # a space alone belongs to the word after it
         if _is_visible(piece):
             word = own.pop()[1]
         numbers.append(word)
@@ -155,13 +155,13 @@ def _written_words(pieces: Sequence[Piece]) -> list[int]:
         is_empty = is_empty and not _is_visible(piece)
         numbers.append(word)
     end = len(numbers)
-    while end and not _is_visible(pieces[end - 1]):  # `</s>`, and a blank before it
+    while end and not _is_visible(pieces[end - 1]):  # `</s>`, and a space before it
         end -= 1
     return numbers[:end] + [NO_WORD] * (len(numbers) - end)
 
 
 def _is_visible(piece: Piece) -> bool:
-    """Return whether the piece is part of a word; an unknown character may follow a lone blank."""
+    """Return whether a piece is part of a word, and neither `</s>` nor a space alone."""
     return piece.id != EOS and piece.text.strip(WORD_START) != ""
 
 
@@ -204,5 +204,5 @@ def strongest(shares: Singles, links: alignment_settings.Links) -> tuple[WordPai
 
 
 def pharaoh(pairs: Iterable[WordPair]) -> str:
-    """Format pairs as Pharaoh and its successors: source-target, from 0, by blanks."""
+    """Format pairs in the Pharaoh format: source-target, from 0, separated by spaces."""
     return " ".join(f"{pair.source}-{pair.target}" for pair in sorted(pairs))

@@ -48,14 +48,14 @@ class AlignmentSettings:
             return f"layer {self.layer + 1}"
         return f"L{self.layer + 1} H{self.head + 1}"
 
-    def map_in_words(self) -> str:
+    def describe_map(self) -> str:
         """Describe the map in one line, layers and heads from 1."""
         part = "all heads" if self.head is None else f"head {self.head + 1}"
         return f"layer {self.layer + 1}, {part}, row that {self.row} the word, lens {self.lens}"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""
-        map_ = self.map_in_words()
+        map_ = self.describe_map()
         rule = "both ways" if self.links == "mutual" else "for each target word"
         if self.gold is None:
             return f"{map_}, strongest {rule}; never measured on gold links"

@@ -44,9 +44,9 @@ class BothSettings:
     # its error on the lines of a gold set that chose neither map nor rule; None: never measured
     gold: GoldFigures | None = None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Describe the settings in one line, layers and heads from 1."""
-        maps = f"{self.forward.map_in_words()}; back by {self.reverse.map_in_words()}"
+        maps = f"{self.forward.describe_map()}; back by {self.reverse.describe_map()}"
         if self.gold is None:
             return f"{maps}; {self.rule}; never measured on gold links"
         return (

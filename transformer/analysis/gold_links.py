@@ -23,9 +23,9 @@ class GoldLinks:
 class Notation:
     """Notation of a file of links: which side stands first, and what the first word is numbered."""
 
-    turned: bool = False
-    first: int = 0
-    drop_outside: bool = False
+    turned: bool = False  # whether the target word stands first
+    first: int = 0  # the number of the first word
+    drop_outside: bool = False  # whether links to words that are not there are left out
 
 
 class OutsideLinkError(ValueError):
@@ -35,7 +35,7 @@ class OutsideLinkError(ValueError):
 def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
     """Parse the links of one line; return them with the number of dropped ones.
 
-    `1-2` is a sure link, `1p2` a possible one, with blanks between them. `words` has the number of
+    `1-2` is a sure link, `1p2` a possible one, with spaces between them. `words` has the number of
     words of both sides, as `str.split()` counts.
 
     Raises:

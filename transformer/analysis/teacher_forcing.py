@@ -20,13 +20,13 @@ from transformer.trace import AttentionTrace
 
 
 class Progress(Protocol):
-    """Takes how much is done, of how much, and what is done now; what it raises ends the work."""
+    """Callback of the work done, its total and a text on it; an exception in it ends the work."""
 
     def __call__(self, done: int, total: int, now: str = "", /) -> None: ...
 
 
 def no_progress(_done: int, _total: int, _now: str = "", /) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 Cache: TypeAlias = Mapping[str, Tensor]

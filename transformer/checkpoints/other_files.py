@@ -1,4 +1,4 @@
-"""Files, folders and names that people have for a model, and what to give instead."""
+"""Advice on files, folders and names that are not a model, but are given for one."""
 
 import os
 import re

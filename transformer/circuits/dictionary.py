@@ -158,7 +158,7 @@ def measure_dictionaries(
 def compare_with_chance(
     first: Ints, translations: Sequence[Sequence[int]], vocab_size: int
 ) -> tuple[Bools, Floats, Floats]:
-    """Find which first entries, `[head, piece]`, are translations, beside shuffled ones.
+    """Test whether first entries, `[head, piece]`, are translations more often than by chance.
 
     Each shuffle gives every piece the translations of another at random.
     """

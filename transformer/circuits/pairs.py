@@ -111,7 +111,7 @@ def read_pairs(data: bytes) -> list[MinimalPair]:
     Blank lines are left out.
 
     Raises:
-        InputError: naming the line, if it is no such line.
+        InputError: if a line is not of this form; the error has its number.
     """
     pairs = []
     for number, line in enumerate(decode_lines(data, MAX_PAIRS), start=1):

@@ -19,7 +19,7 @@ class Interval(NamedTuple):
 
 
 def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Count the draws, by a seed, of each sentence in each resample; rows sum to `sentences`."""
+    """Draw resamples: how often each has each sentence, `[resample, sentence]`."""
     draw = np.random.default_rng(seed)
     share = np.full(sentences, 1 / sentences)
     return draw.multinomial(sentences, share, size=resamples).astype(np.float64)

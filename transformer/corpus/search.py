@@ -16,7 +16,7 @@ class LineWords(NamedTuple):
 
     source: str = ""  # in the text of the line
     target: str = ""  # in the translation
-    pieces: str = ""  # in the subwords of both sides, with blanks between them
+    pieces: str = ""  # in the subwords of both sides, with spaces between them
 
 
 def matching_rows(translator: Translator, lines: MeasuredLines, words: LineWords) -> Ints:

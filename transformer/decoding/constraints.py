@@ -20,7 +20,7 @@ LookAhead = Callable[[tuple[int, ...]], Tensor]
 
 @dataclass(frozen=True)
 class Constraints:
-    """The same for each sentence of a search."""
+    """Constraints of a search, the same for each of its sentences."""
 
     prefix: tuple[int, ...] = ()  # pieces with which each translation begins; their own log P count
     words: ForbiddenWords | None = None  # maybe of no word, for the texts of the pieces

@@ -103,8 +103,8 @@ class SearchSettings:
         return {name: value for name, value in settings if value and name not in UNCONSTRAINED}
 
     @property
-    def in_words(self) -> str:
-        """The constraints besides the prefix, to end a notice on a translation; "" if none."""
+    def constraints_phrase(self) -> str:
+        """The constraints besides the prefix, to end the subject of a sentence; "" if none."""
         if not self.forbidden:
             return ""
         return f", with {', '.join(f'“{word}”' for word in self.forbidden)} forbidden"

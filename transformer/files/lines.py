@@ -1,6 +1,6 @@
 r"""Lines of a text as every command reads them: UTF-8, ended by `\n` or `\r\n`.
 
-No other character ends a line, however it is shown: a lone carriage return is a blank.
+No other character ends a line, however it is shown: a carriage return alone is a space.
 """
 
 import codecs
@@ -21,7 +21,7 @@ _MARKUP = re.compile(rb"(?is)\s*<(?:%s)\b" % _ROOTS)
 
 
 def with_line_feeds(content: bytes) -> bytes:
-    r"""Return whole lines without marks: `\n` ends them, another carriage return is a blank."""
+    r"""Return whole lines without BOMs, each ended by `\n`; a carriage return alone is a space."""
     content = content.removeprefix(MARK).replace(b"\r\n", b"\n").replace(b"\r", b" ")
     return content.replace(b"\n" + MARK, b"\n")
 

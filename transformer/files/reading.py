@@ -1,4 +1,4 @@
-"""Read files that somebody brings: regular ones alone, and never more than can be meant."""
+"""Read untrusted files: only regular ones, and never more bytes than a limit."""
 
 import errno
 import hashlib
@@ -26,7 +26,7 @@ def read_bytes(path: Path, at_most: int) -> bytes:
 
 
 def sha256_of(path: Path, at_most: int) -> str:
-    """Compute the checksum of a file, not held in memory, or raise OSError as `open_bounded`."""
+    """Compute the SHA-256 of a file in chunks, or raise OSError as `open_bounded`."""
     with open_bounded(path, at_most) as (file, _):
         return hashlib.file_digest(file, "sha256").hexdigest()
 

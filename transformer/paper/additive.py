@@ -45,7 +45,7 @@ def random_weights(
     seen: Bools,
     seed: int,
 ) -> Floats:
-    """Compute the weights of scores by random projections where seen, `[query, key]`."""
+    """Compute weights over the `seen` keys by randomly drawn projections, `[query, key]`."""
     drawn = draw_weights(q.shape[-1], seed)
     exact = scores(q.astype(np.float64), k.astype(np.float64), drawn)
     return softmax(np.where(seen, exact, -np.inf))

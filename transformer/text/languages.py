@@ -81,8 +81,8 @@ def likely_language(text: str) -> str | None:
 def name_of(code: str) -> str | None:
     """Return the English name of a language by its ISO 639 code, without script or region.
 
-    Or by its name in English or in the language itself. None of what is no such code or name: that
-    of a group of languages, too.
+    Or by its name in English or in the language itself. None of anything else, such as a group of
+    languages.
     """
     return _NAME_OF.get(re.split(r"[_-]", code.strip().lower(), maxsplit=1)[0])
 

@@ -173,7 +173,7 @@ def _refused_size(vocab_size: int, reason: str) -> str:
 
 
 def read_processor(model: bytes) -> SentencePieceProcessor | None:
-    """Read a serialised SentencePiece model; None if it is none."""
+    """Read a serialised SentencePiece model; None if it is not one."""
     if not model:  # SentencePiece takes it, and complains on standard error at each call
         return None
     try:

@@ -1,4 +1,4 @@
-"""Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
+"""Tokens of any tokenizer as pieces: readable, with the words that they belong to."""
 
 import re
 from codecs import getincrementaldecoder

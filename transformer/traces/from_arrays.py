@@ -1,4 +1,4 @@
-"""Anybody's weights as a trace: arrays and tokens are checked and put together."""
+"""Weights of any model as a trace: arrays and tokens are checked and put together."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -181,7 +181,7 @@ def _layers_of(given: Any, kind: Kind) -> list[Singles]:
 
 
 def _require_bounded(name: str, count: int) -> None:
-    """Raise InputError if there are more numbers than `load` reads; no broadcast view is copied."""
+    """Raise InputError if there are more numbers than `load` reads, before they are copied."""
     if count > _MAX_NUMBERS:
         raise InputError(
             f"The {name} would be {count:,} numbers, and up to {_MAX_NUMBERS:,} are kept: give "

@@ -125,8 +125,8 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
-            notice = self.domain.notice(best, forced, steered.in_words, edited, _cut(pieces))
-            warnings.append(notice)
+            constraints, cut = steered.constraints_phrase, _cut(pieces)
+            warnings.append(self.domain.notice(best, forced, constraints, edited, cut))
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:

@@ -28,7 +28,22 @@ def begin(version: str) -> None:
     logger.setLevel(logging.INFO)
     logger.propagate = False
     logging.setLogRecordFactory(Record)
-    logging.getLogger(__name__).info("start: version %s, process %d", version, os.getpid())
+    _LOG.info("start: version %s, process %d", version, os.getpid())
+
+
+_LOG = logging.getLogger(__name__)
+
+_refused: TTLCache[str, bool] = TTLCache(maxsize=256, ttl=1)
+"""Reasons of refusals of the last second."""
+
+
+def log_refusal(reason: str) -> None:
+    """Log a refusal, at most once a second for each reason; `reason` is never user input."""
+    with _lock:
+        is_new = reason not in _refused
+        _refused.setdefault(reason, True)
+    if is_new:
+        _LOG.warning("refused: %s", reason)
 
 
 _written: TTLCache[str, bool] = TTLCache(maxsize=256, ttl=60)

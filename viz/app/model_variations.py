@@ -89,7 +89,7 @@ def describe(row: TrainedRow, base: TrainedRow) -> str:
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
-    """Return the row from which the others differ least; among two such rows, the one named so."""
+    """Return the row from which the others differ least; of equals, the one named as a base."""
 
     def difference(base: TrainedRow) -> tuple[int, bool]:
         return sum(len(changes(row, base)) for row in rows), base.name not in (BASE, "sinusoidal")

@@ -30,11 +30,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transformer import errors
 from transformer.files import reading
-from viz.app import monitoring, streamlit_internals
+from viz.app import streamlit_internals
 from viz.app.cache import memory, search_queue
-from viz.app.cache.metrics import count_refusal
+from viz.app.log import log_refusal
 from viz.app.models import menu
-from viz.app.monitoring import TAB, most_descriptors, raise_limit
+from viz.app.sessions import TAB, BoundedSessions, most_descriptors, raise_limit
 from viz.app.unknown_page import unknown_pages
 from viz.draw import labels
 
@@ -124,23 +124,20 @@ def style_sheet() -> str:
 
 
 def routes() -> list[Route]:
-    """Return the routes of all pages, which answer with it, and that of the metrics."""
+    """Return the routes of all pages, each with the same HTML."""
     text, prefix = html(), _prefix()
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
-    return [
-        *(Route(prefix + path, page) for path in ("", *[*labels.PAGE_TITLES][1:])),
-        Route(prefix + monitoring.METRICS_PATH, monitoring.answer),
-    ]
+    return [Route(prefix + path, page) for path in ("", *[*labels.PAGE_TITLES][1:])]
 
 
 def middleware() -> list[Middleware]:
     """Return the middleware of every request, the outermost first."""
     return [
         Middleware(SecurityHeaders, headers=answer_headers()),
-        Middleware(monitoring.CountedSessions),
+        Middleware(BoundedSessions),
         Middleware(BoundedUploads),
         Middleware(unknown_pages, prefix=_prefix()),
     ]
@@ -259,7 +256,7 @@ class BoundedUploads:
 
 
 def _refuse(status: int, sentence: str) -> Response:
-    count_refusal(f"HTTP {status}")
+    log_refusal(f"HTTP {status}")
     # the connection is closed, else the server would read the body to find the next request
     headers = {"Connection": "close"}
     if status == 405:
@@ -286,7 +283,7 @@ def bound_connections() -> None:
     raise_limit()
     # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
     memory.call_heap("mallopt", -8, 1)
-    streamlit_internals.drop_forged_values(partial(count_refusal, "forged value"))
+    streamlit_internals.drop_forged_values(partial(log_refusal, "forged value"))
     streamlit_internals.serve_with(http=BoundedConnection)
 
 
@@ -337,4 +334,4 @@ class BoundedConnection(H11Protocol):
         others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
         silent = [connection for connection in others if connection._is_silent]
         min(silent, key=lambda c: c._since, default=self).transport.abort()
-        count_refusal("too many connections")
+        log_refusal("too many connections")

@@ -24,7 +24,7 @@ interface KindData {
   weights: Float32Array | null; // `[layer, head, query, key]`; null where each head is apart
 }
 
-/** What stands around every map of a kind, as `HeadsView.worded` of viz/draw/heads_view.py. */
+/** What stands around every map of a kind, as `_message` of viz/draw/explorer.py has it. */
 export type KindMessage = Pick<KindData, "heads" | "weights"> & {
   axes: MapAxes; ribbonAxes: MapAxes | null; title: string; note: string; caption: string[];
 };
@@ -387,7 +387,7 @@ export class Explorer extends View<ExplorerData> {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** Get the head that the grid outlines: a mean is no head. */
+  /** Get the head that the grid outlines: a mean is not a head. */
   outlined([kind, layer, head]: Opened = this.selected): Head | null {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];

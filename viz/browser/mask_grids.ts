@@ -302,7 +302,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
   tipNodes(at: Square) {
     const [seen, added] = this.words(at);
     const lines = this.data.grids[this.active].faded[at.row]
-      ? [added, "The row of padding itself is read by nobody."] : [added];
+      ? [added, "Nothing reads the row of padding itself."] : [added];
     return [seen, ...lines.map((line) => make("div", {}, line))];
   }
 }

@@ -18,7 +18,7 @@ export interface RibbonData extends Worded { // of `encode_ribbons` in viz/draw/
   title: string; // what the heads share, such as `cross-attention · norms`
   heads: string[]; // their names
   colors: { light: string[]; dark: string[] }; // of the heads
-  amount?: string; // how a ribbon's width is called, where it is no weight
+  amount?: string; // how a ribbon's width is called, where it is not a weight
   from: number; // weights of less get no ribbon
   unused?: boolean[]; // the head is removed: its ribbons are dashed
   weights: Float32Array; // `[head, query, key]`

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer import kinds
 from transformer.trace import AttentionTrace
-from viz.draw import labels, palette, player, wire
+from viz.draw import labels, palette, wire
 from viz.draw.trace_message import WINDOW, SearchStep
 
 MAX_ROWS, MAX_COLUMNS = 64, 512  # values along the sides of a strip; no box gives it more pixels
@@ -63,7 +63,7 @@ def encode_architecture(
         and {
             "source": labels.display_tokens(playing.trace.source_tokens),
             "read": labels.display_tokens(playing.trace.decoder_tokens),
-            "steps": player.drawn_options(playing.steps[:WINDOW]),
+            "steps": _drawn_options(playing.steps[:WINDOW]),
             "last": playing.last,
             "starts": playing.starts,
         },
@@ -80,6 +80,19 @@ def encode_architecture(
         ],
     }
     return wire.encode_picture("architecture", caption, message)
+
+
+def _drawn_options(steps: Sequence[SearchStep]) -> list[dict[str, Any]]:
+    """Return the labels and probabilities of each step, and the index of what was taken."""
+    # all at once, so that a piece is marked alike wherever it stands
+    tokens = iter(labels.browser_tokens([piece for step in steps for piece, _ in step.options]))
+    return [
+        {
+            "options": [{"label": next(tokens), "p": min(p, 1.0)} for _, p in step.options],
+            "taken": step.taken,
+        }
+        for step in steps
+    ]
 
 
 def _levels(box: DrawnBox) -> NDArray[np.uint8]:

@@ -18,18 +18,18 @@ import numpy.typing as npt
 from transformer import errors
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
-from transformer.kinds import Kind
+from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace, Labels
 from viz.draw import caption, wire
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.open_head import every_head, name_end
 from viz.draw.trace_message import WHOLE_BYTES, is_whole
 
 EXACT_BYTES = 2**26  # bytes of float32 weights up to which a page holds all of them exactly
 
 MAX_BYTES = 2**30  # largest size of a page's weights in 16 bits, in bytes
 
-_SAMPLE = 16  # number of heads from which the size of a page is estimated
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 _FAST = 1  # weights hardly become smaller at any other level, and it takes longer
 
@@ -82,43 +82,40 @@ def encode_page(
     return EncodedPage(_message(view, {}, packing), packed, notes)
 
 
-def estimated_bytes(view: HeadsView) -> int:
-    """Estimate the bytes that the heads of a page take, small and large, from some of them."""
-    weights = [view.heads[kind].axes.weights[n, h] for kind, n, h in _openable_heads(view)]
-    some = weights[:: len(weights) // _SAMPLE + 1]
-    texts = choose_packing(weights).texts(some)
-    small = sum(min(array.size, LARGEST**2) for array in weights) * 2 // 3  # a byte a square
-    return small + sum(map(len, texts)) * len(weights) // max(1, len(some))
-
-
 def _openable_heads(view: HeadsView) -> Iterator[Head]:
     """Yield every head that can be opened; those that are open at first come first."""
     selected = view.selected
     if selected.layer >= 0 and selected.head >= 0:  # a mean travels by itself
         yield selected
     yield from (Head(view.kind, *over) for over in view.options.over)
-    for kind in view.shown.kinds:
-        counts = view.heads[kind].counts
-        for n in view.shown.layers:
-            yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
+    kinds = (view.heads[kind] for kind in view.shown.kinds)
+    yield from every_head(kinds, view.shown.layers)
 
 
 def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Packing") -> str:
     """Encode grid, labels, colours and the given weights of kinds."""
     options = view.options
-    kinds: dict[str, dict[str, Any]] = {}
-    for kind, heads in view.heads.items():
-        kinds[kind] = {
-            **view.worded(kind),
+    lens, sinks, rows = options.lens, options.sinks, options.rows
+    kinds = {
+        kind: {
+            "axes": view.axes(kind).message,
+            "ribbonAxes": view.axes(kind, rows).message if rows else None,
+            "title": name_end(kind, lens, sinks=sinks),
+            "note": view.note(kind, heads.axes.weights[heads.axes.existing_heads]),
+            "caption": view.caption(
+                f"{KIND_TITLES[kind]}, {caption.lens_caption(lens, sinks=sinks)}"
+            ),
             "heads": heads.axes.weights.shape[1],
             "weights": weights.get(kind),
         }
+        for kind, heads in view.heads.items()
+    }
     compared: list[bytes] = []
     if options.compared is not None:
         compared = [options.compared.open_map()]
         if (difference := view.difference(options.compared)) is not None:
             compared.append(difference)
-    separate = caption.tells_heads(options.lens)
+    separate = caption.tells_heads(lens)
     message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],

@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer import trace
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from viz.draw import wire
+from viz.draw.caption import amount, tells_heads
+from viz.draw.open_head import Heads, every_head
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
@@ -20,32 +20,8 @@ SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
 LARGEST = 128  # cells along a side of a small map; no screen gives it more pixels
 
 
-@dataclass(frozen=True)
-class GridPart:
-    """Every head of one kind."""
-
-    kind: Kind
-    weights: NDArray[np.float32]  # `[layer, head, query, key]`, 0 to 1
-    labels: trace.Labels
-    # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
-    roles: Sequence[Sequence[str]] = ()
-    # `[layer, head]`, the measure by which the maps are sorted; shown at each of them
-    values: NDArray | None = None
-    together: bool = False  # whether there is one map for all heads of a layer
-    # heads of each layer, where not every layer has as many as `weights` has room for; one without
-    # any is not drawn
-    counts: Sequence[int] = ()
-    # whether a decoder's position sees no later one; of no other kind does it say anything
-    causal: bool = True
-    amount: str = "weight"  # what a square of a map holds, in a word
-
-    def heads_of(self, layer: int) -> int:
-        """Return the number of heads of a layer."""
-        return self.counts[layer] if self.counts else self.weights.shape[1]
-
-
 def encode_grid(
-    parts: Sequence[GridPart],
+    kinds: Sequence[Heads],
     *,
     key: str = "",
     opens: str | None = None,
@@ -67,10 +43,9 @@ def encode_grid(
     `click_of` returns it. More than `largest` tokens share cells. A saved picture is named after
     kinds and `name_end`, such as a lens.
     """
-    by_kind = {part.kind: part for part in parts}
-    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+    there = set(every_head(kinds, range(max(len(heads.counts) for heads in kinds))))
     for head in (*(order or ()), *crossed):
-        if head_of(head, shapes) is None or head.head >= by_kind[head.kind].heads_of(head.layer):
+        if head not in there:
             raise ValueError(f"no head {head} in the grid")
     message = {
         "key": key,
@@ -81,32 +56,26 @@ def encode_grid(
         "switches": switches,
         "answered": answered,
         "nameEnd": name_end,
-        "parts": [_pack(part, largest) for part in parts],
+        "parts": [_pack(heads, largest) for heads in kinds],
     }
     return wire.encode_picture("head_grid", caption, message)
 
 
-def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
+def head_order(kinds: Sequence[Heads], layers: Sequence[int], sort: str) -> list[Head] | None:
     """Order the heads row by row; None if they all stand by layer.
 
     Confidence falls from the first head to the last, other values rise. Of the shown layers, from
     0, a kind that has fewer shows those that it has.
     """
-    every = {n for part in parts for n in range(len(part.weights)) if part.heads_of(n)}
+    every = {n for heads in kinds for n, count in enumerate(heads.counts) if count}
     if sort == LAYER_ORDER and every <= {*layers}:
         return None
-    heads = [
-        Head(part.kind, layer, head)
-        for part in parts
-        for layer in layers
-        if layer < len(part.weights)
-        for head in range(part.heads_of(layer))
-    ]
+    shown = every_head(kinds, layers)
     if sort == LAYER_ORDER:
-        return heads
-    values = {part.kind: part.values for part in parts if part.values is not None}
+        return shown
+    values = {heads.kind: heads.values for heads in kinds if heads.values is not None}
     # sorted() is stable: equal values stay in the order of kinds and layers
-    return sorted(heads, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
+    return sorted(shown, key=lambda h: values[h.kind][h[1:]], reverse=sort == "confidence")
 
 
 def encode_selection(key: str, head: Head) -> bytes:
@@ -114,33 +83,34 @@ def encode_selection(key: str, head: Head) -> bytes:
     return wire.encode_value(key, list(head))
 
 
-def _pack(part: GridPart, largest: int) -> dict[str, Any]:
+def _pack(heads: Heads, largest: int) -> dict[str, Any]:
     """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
-    wire.check(part.weights, part.labels, dimensions=4)
-    layers, heads, queries, keys = part.weights.shape
-    block = math.ceil(queries / largest), math.ceil(keys / largest)
-    rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
+    axes = heads.axes
+    wire.check(axes.weights, axes.labels, dimensions=4)
+    layers, most, *size = axes.weights.shape
+    block = [math.ceil(count / largest) for count in size]
+    rows, columns = map(math.ceil, np.divide(size, block))
     return {
-        "kind": part.kind,
-        "causal": part.kind == "decoder_self" and part.causal,
+        "kind": heads.kind,
+        "causal": axes.is_causal(heads.kind),
         "layers": layers,
-        "heads": heads,
-        "counts": [part.heads_of(layer) for layer in range(layers)],
-        "together": part.together,
-        "amount": part.amount,
-        "queries": part.labels.queries,
-        "keys": part.labels.keys,
+        "heads": most,
+        "counts": heads.counts,
+        "together": not tells_heads(heads.lens),
+        "amount": amount(heads.lens),
+        "queries": axes.labels.queries,
+        "keys": axes.labels.keys,
         "block": block,
         "rows": rows,
         "columns": columns,
-        "roles": part.roles or [[""] * heads] * layers,
-        "values": None if part.values is None else part.values.astype(np.float32),
-        "strongest": _strongest(part.weights),
-        "weights": wire.to_bytes(_largest(part.weights, block)),
+        "roles": heads.roles or [[""] * most] * layers,
+        "values": None if heads.values is None else heads.values.astype(np.float32),
+        "strongest": _strongest(axes.weights),
+        "weights": wire.to_bytes(_largest(axes.weights, block)),
     }
 
 
-def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
+def _largest(weights: NDArray, block: Sequence[int]) -> NDArray:
     """Return the largest weight of each block: a mean would hide the peak of a clear head."""
     for axis, count in zip((2, 3), block, strict=True):
         if count > 1:

@@ -21,7 +21,7 @@ from transformer.traces import notes
 from viz.draw import attention_map, caption, open_head, wire
 from viz.draw.attention_map import Look, MapAxes
 from viz.draw.formatting import counted
-from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
+from viz.draw.head_grid import LAYER_ORDER, SORTS, encode_grid, head_order
 from viz.draw.labels import role_name
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
@@ -73,22 +73,22 @@ class ShownParts(NamedTuple):
 
 def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     """Return the kinds and layers of a trace that the options show."""
-    there = [*trace.kinds]
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
-        raise InputError(f"There is no kind of attention to show: choose of {', '.join(there)}.")
-    default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
-    kind = default if options.kind is None else options.kind
+        raise InputError(
+            f"There is no kind of attention to show: choose of {', '.join(trace.kinds)}."
+        )
+    kind = options.kind or ("cross" if "cross" in [*kinds] else kinds[0])
     for shown in (kind, *kinds):
-        if shown not in there:
-            titles = " and ".join(KIND_TITLES[name] for name in there)
+        if shown not in [*trace.kinds]:
+            titles = " and ".join(KIND_TITLES[name] for name in trace.kinds)
             raise InputError(f"There is no {KIND_TITLES[shown]} in this trace: it has {titles}.")
     every = [trace.head_count(shown) for shown in {kind, *kinds}]
-    most = max(map(len, every))
-    numbers = [n for n in range(most) if any(n < len(counts) and counts[n] for counts in every)]
+    numbers = sorted({n for counts in every for n, heads in enumerate(counts) if heads})
     layers = tuple(numbers) if options.layers is None else options.layers
     for layer in layers:
-        if not wire.is_index(layer, most) or layer not in numbers:
+        if not (type(layer) is int and layer in numbers):
+            most = max(map(len, every))
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
             raise InputError(f"There is no layer {_number(layer)}: the trace has {has}.")
     counts = trace.head_count(kind)
@@ -179,29 +179,19 @@ class HeadsView:
         return Head(self.kind, *open_head.outlined(options.lens, options.layer, options.head))
 
     @cached_property
-    def parts(self) -> list[GridPart]:
+    def parts(self) -> list[open_head.Heads]:
         """The kinds of the grid; that of the open head comes first, beside its map."""
         kinds = sorted(self.shown.kinds, key=lambda kind: kind != self.kind)
         return [self.part(self.heads[kind]) for kind in kinds]
 
-    def part(self, heads: open_head.Heads) -> GridPart:
+    def part(self, heads: open_head.Heads) -> open_head.Heads:
         """Return heads as the grid draws them, named by all that they look at."""
-        options, kind, whole = self.options, heads.kind, self.heads[heads.kind].whole
-        key = kind, options.words, options.sinks
-        sort, values = options.sort, None
+        sort, kind, whole = self.options.sort, heads.kind, self.heads[heads.kind].whole
+        key, values = (kind, self.options.words, self.options.sinks), None
         if sort != LAYER_ORDER:
             values = self._remember((sort, *key), lambda: measures.measure(whole, kind, sort))
-        return GridPart(
-            kind,
-            heads.axes.weights,
-            heads.axes.labels,
-            self._remember(("roles", *key), lambda: self._role_names(whole, kind)),
-            values,
-            together=not caption.tells_heads(heads.lens),
-            counts=heads.counts,
-            causal=heads.axes.causal,
-            amount=caption.amount(heads.lens),
-        )
+        roles = self._remember(("roles", *key), lambda: self._role_names(whole, kind))
+        return replace(heads, roles=roles, values=values)
 
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""
@@ -250,7 +240,7 @@ class HeadsView:
             self.axes(self.kind),
             title=self.opened.title,
             look=replace(self.look, tall=beside_difference),
-            note=self._note(self.kind, self.opened.weights),
+            note=self.note(self.kind, self.opened.weights),
             pinned=pinned,
             caption=self.caption(),
         )
@@ -288,20 +278,7 @@ class HeadsView:
             caption=self.caption(),
         )
 
-    def worded(self, kind: Kind) -> dict[str, Any]:
-        """Return what stands around every map of a kind, for a script that has their weights."""
-        heads, options = self.heads[kind], self.options
-        lens, sinks = options.lens, options.sinks
-        lens_part = caption.lens_caption(lens, sinks=sinks)
-        return {
-            "axes": self.axes(kind).message,
-            "ribbonAxes": self.axes(kind, options.rows).message if options.rows else None,
-            "title": open_head.name_end(kind, lens, sinks=sinks),
-            "note": self._note(kind, heads.axes.weights[heads.axes.existing_heads]),
-            "caption": self.caption(f"{KIND_TITLES[kind]}, {lens_part}"),
-        }
-
-    def _note(self, kind: Kind, weights: Singles) -> str:
+    def note(self, kind: Kind, weights: Singles) -> str:
         """Return the note under maps, `[..., query, key]`; it claims no wrong sum."""
         lens, special, sinks = self.options.lens, self.options.special, self.options.sinks
         plain = lens == "weights" and special and sinks

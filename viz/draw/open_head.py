@@ -1,6 +1,6 @@
 """The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
+from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.arrays import Singles
@@ -28,6 +29,10 @@ class Heads:
     # through which they are seen; one that does not tell heads apart leaves one of them
     lens: AnyLens = "weights"
     sinks: bool = True  # whether sinks have their weight; else each row is scaled to the rest
+    # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
+    roles: Sequence[Sequence[str]] = ()
+    # `[layer, head]`, the measure by which the maps of a grid are sorted; shown at each of them
+    values: npt.NDArray | None = None
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,8 @@ def heads_of_kind(
     trace: AttentionTrace,
     kind: Kind,
     *,
-    words: bool,
-    special: bool,
+    words: bool = False,
+    special: bool = True,
     lens: AnyLens = "weights",
     sinks: bool = True,
 ) -> Heads:
@@ -63,6 +68,17 @@ def heads_of_kind(
     counts = trace.head_count(kind)
     axes = whole if special else without_special(whole)[0]
     return Heads(kind, axes, whole, counts, lens, sinks)
+
+
+def every_head(kinds: Iterable[Heads], layers: Sequence[int]) -> list[Head]:
+    """Return the heads of kinds that exist in these layers, row by row."""
+    return [
+        Head(heads.kind, layer, head)
+        for heads in kinds
+        for layer in layers
+        if layer < len(heads.counts)
+        for head in range(heads.counts[layer])
+    ]
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
@@ -125,14 +141,9 @@ def mean(
 
     `counts` is the number of heads of each layer; the mean leaves out absent heads.
     """
-    if counts is None or set(counts) == {weights.shape[1]}:
-        heads_of_layer = weights.mean(0) if layer is None else weights[layer]
-        return heads_of_layer.mean(0) if head is None else heads_of_layer[head]
-    layers = range(len(counts)) if layer is None else (layer,)
-    chosen = [
-        weights[number, n]
-        for number in layers
-        for n in (range(counts[number]) if head is None else (head,))
-        if n < counts[number]
-    ]
-    return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
+    layers, heads = weights.shape[:2]
+    there = np.arange(heads) < np.array(counts or (heads,) * layers)[:, None]
+    chosen = np.zeros_like(there)
+    chosen[slice(None) if layer is None else layer, slice(None) if head is None else head] = True
+    maps = weights[chosen & there]
+    return maps[0] if len(maps) == 1 else maps.mean(0)

@@ -1,21 +1,19 @@
 """Attention step by step of a search or of a training run: data for `viz/browser/player`."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from transformer import config
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from viz.draw import head_grid
 from viz.draw.changed_words import word_changes
-from viz.draw.labels import browser_tokens
-from viz.draw.trace_message import WINDOW, SearchStep, trace_fields, window
+from viz.draw.trace_message import side, trace_fields, window
 from viz.draw.wire import encode, encode_value, is_index
 from viz.draw.word_links import word_texts
 
@@ -78,19 +76,6 @@ def encode_player(
         ],
         "moment": moment,
     })  # fmt: skip
-
-
-def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the labels and probabilities of each step, and the index of what was taken."""
-    pieces = [piece for step in steps for piece, _ in step.options]
-    labels = iter(browser_tokens([*pieces, *tokens]))
-    return [
-        {
-            "options": [{"label": next(labels), "p": min(p, 1.0)} for _, p in step.options],
-            "taken": step.taken,
-        }
-        for step in steps
-    ]
 
 
 def encode_learning(
@@ -197,30 +182,17 @@ def encode_broken(
 
     The maps of the first `drawn` places are left out: the player has them, or shows none of them.
     """
-    start = trace.decoder_tokens[:1]
     value = {
-        "written": browser_tokens([*start, *trace.target_tokens])[: WINDOW + 1],
+        "target": side(trace.target, trace.target_pieces),
         "total": total,
         "log_p": float(trace.log_probs.sum()),
         "places": [
             {
                 "head": place.head._asdict(),
                 "log_p": place.log_p,
-                "row": changed_row(trace.target_pieces, place.pieces),
-                "written": browser_tokens([*start, *(piece.text for piece in place.pieces)])[
-                    : WINDOW + 1
-                ],
-                "changes": changed_words(trace.target_pieces, place.pieces)._asdict(),
-                "text": place.text,
+                "target": side(place.text, place.pieces),
                 "maps": place.maps if number >= drawn else None,
-                "control": place.control
-                and {
-                    "low": min(place.control.log_p),
-                    "middle": float(np.median(place.control.log_p)),
-                    "high": max(place.control.log_p),
-                    "draws": len(place.control.log_p),
-                    "same": place.control.same,
-                },
+                "control": place.control and place.control._asdict(),
             }
             for number, place in enumerate(places)
         ],
@@ -229,50 +201,18 @@ def encode_broken(
     return encode_value(BROKEN, value)
 
 
-def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dict[str, Any]]:
-    """Return the subwords of a translation, kept or new, and the words of another one it lost.
-
-    A subword is named by its place after the start token; the rest of a window is left out.
-    """
-    by_word = defaultdict[int, list[int]](list)
-    for number, piece in enumerate(after, start=1):
-        by_word[-1 if piece.id == config.EOS else piece.word].append(number)
-    ends = by_word.pop(-1, [])
-    old, new = word_texts(before), word_texts(after)
-    pieces = list(by_word.values())
-    row: list[dict[str, Any]] = [{"piece": 0, "new": False}]
-    for change, index in word_changes(old, new):
-        if change == "lost":
-            row.append({"text": old[index]})
-        else:
-            row += [{"piece": n, "new": change == "new"} for n in pieces[index]]
-    row += [{"piece": n, "new": False} for n in ends]
-    return [part for part in row if part.get("piece", 0) <= WINDOW]
-
-
 PLAIN = 0.2
 """Share of the words from which a change is seen at once: newcomers overlook a single word."""
 
 
-class ChangedWords(NamedTuple):
-    """Numbers of words that a translation lost, that are new in it or moved, punctuation aside."""
-
-    lost: int
-    new: int
-    moved: int
-    plain: bool  # whether a reader sees at once that it is another text
-
-
-def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> ChangedWords:
-    """Count the words by which two translations differ."""
+def changes_plainly(before: "Sequence[Piece]", after: "Sequence[Piece]") -> bool:
+    """Return whether a reader sees at once that a translation is another one, punctuation aside."""
     old, new = (
         [word for word in word_texts(pieces) if any(map(str.isalnum, word))]
         for pieces in (before, after)
     )
     changes = Counter(change for change, _ in word_changes(old, new))
-    lost, added = changes["lost"], changes["new"]
-    plain = max(lost, added) >= max(1, PLAIN * len(old))
-    return ChangedWords(lost, added, changes["moved"], plain)
+    return max(changes["lost"], changes["new"]) >= max(1, PLAIN * len(old))
 
 
 def maps_of(trace: AttentionTrace) -> list[dict[str, Any]]:

@@ -57,8 +57,8 @@ def trace_fields(
     those that a player draws. The beginnings are those of `kept_beginnings`.
     """
     return {
-        "source": _side(trace.source, trace.source_pieces),
-        "target": _side(trace.target, trace.target_pieces),
+        "source": side(trace.source, trace.source_pieces),
+        "target": side(trace.target, trace.target_pieces),
         "kinds": [
             {
                 "kind": kind,
@@ -94,7 +94,8 @@ def encode_window(trace: AttentionTrace, steps: Sequence[SearchStep]) -> tuple[s
     return key, wire.encode({"component": "trace", "key": key, "trace": fields})
 
 
-def _side(text: str, pieces: Sequence[Piece]) -> dict[str, Any]:
+def side(text: str, pieces: Sequence[Piece]) -> dict[str, Any]:
+    """Return a sentence with its pieces and the number of the word of each."""
     return {
         "text": text,
         "pieces": [piece.text for piece in pieces],

@@ -11,7 +11,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.draw.trace_message import SearchStep
+from viz.draw.trace_message import WINDOW, SearchStep
 
 OPTIONS = 5  # most probable next subwords that are drawn at each step
 
@@ -37,26 +37,25 @@ def options_of(
 
 
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:
-    """Choose the head of each kind that is open first.
+    """Choose the head of each kind that is open first, by what is drawn of a long sentence.
 
     In cross-attention it gives most weight to the linked source word while its translation is
     written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
     """
     heads: dict[kinds.Kind, Head] = {}
     for kind in trace.kinds:
-        weights = trace.weights(kind)  # [layer, head, query, key]
+        weights = trace.weights(kind)[..., :WINDOW, :WINDOW]  # [layer, head, query, key]
         if kind == "cross" and links:
             mask = np.zeros(weights.shape[2:], dtype=bool)
             source, target = (
-                np.unique([piece.word for piece in pieces], return_inverse=True)[1]
+                np.unique([piece.word for piece in pieces[:WINDOW]], return_inverse=True)[1]
                 for pieces in (trace.source_pieces, trace.target_pieces)
             )
             for link in links:
                 mask[np.ix_(target == link.target, source == link.source)] = True
             values = (weights * mask).sum((2, 3))
         else:
-            labels = trace.labels(kind)
-            plain = ~are_sinks(labels.keys, trace.special)
+            plain = ~are_sinks(trace.labels(kind).keys[:WINDOW], trace.special)
             apart = np.ones(weights.shape[2:], dtype=bool)
             if kind != "cross":
                 np.fill_diagonal(apart, False)

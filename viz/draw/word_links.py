@@ -59,7 +59,7 @@ def encode_links(
     shares: SourceShares | None = None,
     parts: Sequence[str] = (),
 ) -> bytes:
-    """Encode a link for each of `links`, `trace_message.word_links` of a trace or its name.
+    """Encode `links`, as `trace_message.word_links` returns them, of a trace or its name.
 
     `dashed` explains those that are not mutual. `made_by` is layer, head, row and lens in a line,
     and `parts` stand in the caption. `shares`, by words and maybe with `</s>`, become a bar under

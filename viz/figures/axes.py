@@ -68,16 +68,16 @@ def log_ticks(values: Collection[float]) -> Any:
     return between if len(between) > 2 else alt.Undefined
 
 
-def log_labels(ticks: Collection[float], number: str) -> str:
-    """Return the Vega expression of the labels of `log_ticks`, with numbers in a d3 format.
+def log_labels(ticks: Collection[float]) -> str:
+    """Return the Vega expression of the labels of `log_ticks`.
 
     With three powers of ten among the ticks, these alone have labels: 1, 10, 100.
     """
-    powers = [tick for tick in ticks if math.log10(tick).is_integer()]
-    if len(powers) < 3:
-        return tick_label(number)
+    label = tick_label("~s")
+    if sum(math.log10(tick).is_integer() for tick in ticks) < 3:
+        return label
     power = "log(datum.value) / LN10"
-    return f"abs({power} - round({power})) < 1e-9 ? {tick_label(number)} : ''"
+    return f"abs({power} - round({power})) < 1e-9 ? {label} : ''"
 
 
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:

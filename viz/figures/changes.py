@@ -38,8 +38,10 @@ def controls_chart(change: Sequence[Any], controls: Floats) -> alt.LayerChart:
     color = axes.named_color("heads", {REMOVED: axes.VIOLET, RANDOM: axes.GREY})
     tooltip = forms.tips("heads", value=("mean change", "+.4f"))
     ticks = alt.Chart(random, height=140).mark_tick(thickness=2, size=28)
-    change_of_own = forms.intervals(own, x, color, size=90, tooltip=tooltip)
-    return ticks.encode(x, color, tooltip=tooltip) + change_of_own
+    base = alt.Chart(own).encode(color, tooltip=tooltip)
+    interval = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q"), alt.X2("high:Q"))
+    mean = base.mark_point(filled=True, size=90, opacity=1).encode(x)
+    return ticks.encode(x, color, tooltip=tooltip) + interval + mean
 
 
 def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:

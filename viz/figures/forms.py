@@ -78,12 +78,3 @@ def dumbbells(
     dots = alt.Chart(long, height=height).mark_point(filled=True, opacity=1)
     marks = pair_encoding(kind, colors, sizes, **legend)
     return lines + dots.encode(*marks, **axes, tooltip=tooltip)
-
-
-def intervals(
-    table: pd.DataFrame, value: alt.X, *encodings: Any, width: int = 2, size: int, **more: Any
-) -> alt.LayerChart:
-    """Draw a point for each row of a table over the line from its column `low` to `high`."""
-    base = alt.Chart(table).encode(*encodings, **more)
-    lines = base.mark_rule(strokeWidth=width).encode(alt.X("low:Q"), alt.X2("high:Q"))
-    return lines + base.mark_point(filled=True, size=size, opacity=1).encode(value)

@@ -7,13 +7,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from transformer.arrays import AnyFloats
 from viz.draw.wire import block_means, block_size
 from viz.figures.axes import GREY, OLIVE, PURPLE, curve_color, curve_colors
 from viz.figures.forms import curves, long_form, points, tips
-
-Floats = NDArray[np.floating]
 
 SIGNED = tuple(
     (place, f"rgba{(*bytes.fromhex(color[1:]), opacity)}")
@@ -54,7 +52,7 @@ def dimension_axis(drawn: Sequence[int], most: int = 9) -> dict[str, object]:
 
 
 def signed_map(
-    values: Floats,
+    values: AnyFloats,
     most: float,
     *,
     hover: str,
@@ -144,7 +142,7 @@ WAVE_POINTS = 512  # largest number of points of a drawn wave, where there are f
 POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
 
-def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
+def encoding_map(table: AnyFloats, waves: AnyFloats) -> "go.Figure":
     """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down."""
     drawn = drawn_dimensions(table.shape[1])
     names = [
@@ -157,14 +155,18 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
     return maps({"": heatmap}, across=across, down=dimension_axis(drawn), height=420)
 
 
-def wave_points(length: int) -> Floats:
+def wave_points(length: int) -> AnyFloats:
     """Return positions that are close enough for smooth curves, from 0 to `length - 1`."""
     steps = max(1, WAVE_POINTS // (length - 1))  # from one position to the next
     return np.arange(steps * (length - 1) + 1) / steps
 
 
 def wave_curves(
-    table: Floats, dimensions: Sequence[int], waves: Floats, places: Floats, between: Floats
+    table: AnyFloats,
+    dimensions: Sequence[int],
+    waves: AnyFloats,
+    places: AnyFloats,
+    between: AnyFloats,
 ) -> alt.LayerChart:
     """Draw dimensions of `[position, d_model]` as dots on their waves, `[point, d_model]`."""
     names = {f"{n}: {_wave(n)}, {format_wave(waves[n // 2])} long": n for n in dimensions}
@@ -185,7 +187,7 @@ def wave_curves(
     return waves_drawn + points(dots, x, y, colour, size=14, tooltip=tooltip)
 
 
-def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
+def wavelength_chart(waves: AnyFloats, dimensions: Sequence[int]) -> alt.LayerChart:
     """Draw the wavelength of every dimension on a logarithmic axis, some of them marked."""
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
@@ -205,7 +207,9 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     return line.encode(x, y, tooltip=tooltip) + points(marked, x, y, ink, size=80, tooltip=tooltip)
 
 
-def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
+def similarity_curves(
+    products: AnyFloats, starts: Sequence[int], formula: AnyFloats
+) -> alt.LayerChart:
     """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
 
     `products` is `[position, position]`.
@@ -233,7 +237,7 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
 
 
 def position_maps(
-    tables: Mapping[str, Floats], most: float, hover: str, height: int
+    tables: Mapping[str, AnyFloats], most: float, hover: str, height: int
 ) -> "go.Figure":
     """Draw maps of all pairs of positions, `[position, position]`, side by side."""
     title = {"title": axis_title("position", max(map(len, tables.values())))}
@@ -241,7 +245,7 @@ def position_maps(
     return maps(drawn, across=title, down=title, height=height)
 
 
-def rotation_figure(matrix: Floats, pair: Floats, dimensions: Sequence[int]) -> "go.Figure":
+def rotation_figure(matrix: AnyFloats, pair: AnyFloats, dimensions: Sequence[int]) -> "go.Figure":
     """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions.
 
     `pair` is the encoding of both positions, `[2, d_model]`.

@@ -95,7 +95,7 @@ def schedule_chart(
         if steps is not alt.Undefined:
             # without the count, Vega would drop every second of so many values
             across = {"values": steps, "tickCount": len(steps)}
-            across["labelExpr"] = axes.log_labels(steps, "~s")
+            across["labelExpr"] = axes.log_labels(steps)
     color = axes.curve_color("curve", list(curves))
     x = axes.step_axis(scale, **across)
     axis = alt.Axis(tickCount=5, labelExpr=axes.tick_label("~e"), values=ticks)

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from transformer.arrays import AnyFloats
 from viz.draw.labels import display_tokens
-from viz.figures.positions import SIGNED, Floats, maps, signed_map
+from viz.figures.positions import SIGNED, maps, signed_map
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
 def weight_maps(
-    weights: Mapping[str, Floats], queries: Sequence[str], keys: Sequence[str]
+    weights: Mapping[str, AnyFloats], queries: Sequence[str], keys: Sequence[str]
 ) -> "go.Figure":
     """Draw maps, `[query, key]` each, on one scale from 0 to 1, by their titles."""
     down, across = map(_unique, (queries, keys))

@@ -13,7 +13,7 @@ MOST = 2  # largest number of findings that are shown of a page
 
 FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
 
-FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.most_decided)
+FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.most_confident)
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),

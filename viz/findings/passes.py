@@ -55,7 +55,7 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
     )
 
 
-def _decided_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
+def _confident_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
     """Find a head of the cross-attention, a query and the word that it mostly looks at."""
     cells = word_cells(trace)
     if cells is None:
@@ -67,7 +67,7 @@ def _decided_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
 
 def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Find what gives most to the score of the word of `scaled_score`, beyond that of its row."""
-    if (cell := _decided_cell(trace)) is None:
+    if (cell := _confident_cell(trace)) is None:
         return None
     head, query, key = cell
     keys = range(len(trace.source_tokens))
@@ -155,7 +155,7 @@ def strongest_edge(patched: PatchedEdges, step: int, names: Sequence[str]) -> Fi
 
 def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Compare the weight of a word with what √d_k, multiplied instead of divided, would give it."""
-    if (cell := _decided_cell(trace)) is None:
+    if (cell := _confident_cell(trace)) is None:
         return None
     head, query, key = cell
     layer, number = head.layer, head.head

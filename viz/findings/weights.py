@@ -209,8 +209,8 @@ def end_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
     return np.where(trace.existing_heads(kind), shares, 0)
 
 
-def most_decided(trace: AttentionTrace) -> Finding | None:
-    """Find the head whose largest weights are largest, the end token aside, if it is decided."""
+def most_confident(trace: AttentionTrace) -> Finding | None:
+    """Find the head of most confidence, the end token aside, if it exceeds `MOST`."""
     places: list[tuple[float, Head]] = []
     for kind in trace.kinds:
         values = np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
@@ -220,8 +220,8 @@ def most_decided(trace: AttentionTrace) -> Finding | None:
     if value <= MOST or len(trace.labels(place.kind).keys) < 2:
         return None
     return Finding(
-        f"{capitalised(named_head(*place))} is the most decided head: the largest weight of a row "
-        f"is {format_number(value)} on average.",
+        f"{capitalised(named_head(*place))} is the most confident head: the largest weight of a "
+        f"row is {format_number(value)} on average.",
         strength=0.1,
         page="heads",
         choices=head_choices(place),

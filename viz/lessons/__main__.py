@@ -26,7 +26,7 @@ from viz.lessons.collecting import answers_table, cards_table, collect, csv_of
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.lesson import Language
-from viz.lessons.wording import slips
+from viz.lessons.wording import missing_names
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -52,9 +52,9 @@ def _check(options: argparse.Namespace) -> int:
                 line = card.answer.line if card.answer else card.line
                 problems.append(f"{path.name}, line {line}: {problem}")
                 continue
-            named = slips(card, sentence) if sentence else ()
+            named = missing_names(card, sentence) if sentence else ()
             problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
-            right = answer.text if answer else "depends on the reader’s sentence"
+            right = answer.text if answer else "depends on the student’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
     return _say(problems + _opened(options.files, options.checkpoint))
 

@@ -16,7 +16,7 @@ from viz.trace_files import csv_bytes
 
 
 class Collected(NamedTuple):
-    """What the files of a class hold."""
+    """The answers files of a school class, sorted."""
 
     students: list[Answers]
     notes: list[str]  # a sentence on each file that counts once or in part

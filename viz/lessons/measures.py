@@ -241,7 +241,7 @@ def _size(sentence: Sentence, arguments: Arguments) -> float:
     return float(getattr(model.config, name))
 
 
-def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
+def _inverse_probabilities(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
     """Return 1 / p of each subword of the translation."""
     return np.exp(-sentence.trace.log_probs.astype(np.float64)), sentence.trace.target_tokens
 
@@ -301,7 +301,9 @@ MEASURES: Mapping[str, Measure] = {
         {"row": _token},
         0.02,
     ),
-    "least certain": Measure(partial(_largest, _doubts), {}, values=_doubts),
+    "least certain": Measure(
+        partial(_largest, _inverse_probabilities), {}, values=_inverse_probabilities
+    ),
     "log probability": Measure(lambda s, _arguments: s.log_p_of(), {}, 0.05),
     "log probability without heads": Measure(_log_p_without, {"heads": _heads}, 0.05),
     "log probability without positions": Measure(

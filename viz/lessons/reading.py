@@ -30,7 +30,7 @@ MAX_CHARACTERS = 20_000
 _NEEDED = ("title", "goal", "minutes", "language")
 _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
 _NEARLY_CHOICES = {f"{dash}[{mark}" for dash in ("", *"-*+–—") for mark in ("", *"xX✓")}
-"""Beginnings of a line that is nearly a choice, up to its “]” and without blanks."""
+"""Beginnings of a line that is nearly a choice, up to its “]” and without spaces."""
 _NEARLY_A_CARD = re.compile(r"##[^#\s]")
 _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""
@@ -45,7 +45,7 @@ _FOREIGN = {
 }
 _NO_HTML = "write Markdown, no HTML."
 _NO_MEASURE = (
-    "write the answer as “{measure: …}”, a blank after each colon, or mark a choice “- [x]”."
+    "write the answer as “{measure: …}”, a space after each colon, or mark a choice “- [x]”."
 )
 _TWO_BLOCKS = "a card has one block of “yaml”: join the two, or begin a new card with “## ”."
 
@@ -118,7 +118,7 @@ def parse_lesson(name: str, text: str, file_name: str) -> lesson.Lesson:
         lines = _lines(token)
         raise file.error(next((n for n in lines if part in file.lines[n - 1]), lines[0]), _NO_HTML)
     for number, line in enumerate(file.lines[end:], start=end + 1):
-        if problem := _foreign(line):
+        if problem := _unsupported_markdown(line):
             raise file.error(number, problem)
     _require_marks(file, tokens)
     headings = [t for t in tokens if t.type == "heading_open" and t.tag == "h2" and not t.level]
@@ -233,7 +233,7 @@ def _fields(
     """Read a mapping in YAML, and parse each value; `first` is the line in the file, from 1."""
     text = "\n".join(lines)
     try:
-        _refuse_what_unfolds(file, text, first)
+        _refuse_unsafe_yaml(file, text, first)
         loader = _Loader(text)
         node = loader.get_single_node()
         values = loader.construct_document(node) if node is not None else {}
@@ -272,11 +272,11 @@ def _yaml_error(file: _File, first: int, error: Exception) -> LessonError:
     return file.error(
         first + (mark.line if mark else 0),
         f"this is not YAML ({problem}): write “name: value” from the beginning of the line, with "
-        "a blank after the colon, and a text with signs in straight quotation marks.",
+        "a space after the colon, and a text with signs in straight quotation marks.",
     )
 
 
-def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
+def _refuse_unsafe_yaml(file: _File, text: str, first: int) -> None:
     """Refuse YAML with anchors, tags, lone surrogates or too many values."""
     for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
         line = first + (event.start_mark.line if event.start_mark else 0)
@@ -298,7 +298,7 @@ def _html(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
                 yield token, part.content
 
 
-def _foreign(text: str) -> str:
+def _unsupported_markdown(text: str) -> str:
     """Return what is wrong with a picture or a footnote wherever Markdown may show one, or "".
 
     The browser's Markdown has tables, formulas and footnotes. The parser here has not, and they can
@@ -316,7 +316,7 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
         if token.type == "inline":
             for number in _lines(token):
                 if _NEARLY_A_CARD.match(file.lines[number - 1]):
-                    raise file.error(number, "write a blank after “##”.")
+                    raise file.error(number, "write a space after “##”.")
         if token.type != "fence":
             continue
         content = token.content.splitlines()
@@ -347,7 +347,7 @@ def _text(name: str, value: Any) -> str:
 def _markdown(name: str, value: Any) -> str:
     text = _text(name, value)
     html = [*_html(MarkdownIt("commonmark").parse(text))]
-    if problem := _foreign(text) or (_NO_HTML if html else ""):
+    if problem := _unsupported_markdown(text) or (_NO_HTML if html else ""):
         raise ValueError(problem)
     return text
 

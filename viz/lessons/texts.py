@@ -88,13 +88,18 @@ _TEXTS = {
     "at_once": ("{right} at the first try.", "{right} beim ersten Versuch."),
     "reader": ("Your name", "Dein Name"),
     "download": ("Download your answers", "Antworten herunterladen"),
+    # of a file of saved views: the question and the answers are for the author to replace
+    "saved": ("Saved views", "Gespeicherte Ansichten"),
+    "ask": ("What do you see here?", "Was siehst du hier?"),
+    "right_choice": ("the right answer", "die richtige Antwort"),
+    "wrong_choice": ("a wrong answer", "eine falsche"),
     # of the handout
     "source": ("Sentence", "Satz"),
     "link": ("Open", "Öffne"),
     "solution": ("Answer", "Antwort"),
     "solutions": ("Answers", "Lösungen"),
     "notes": ("For the teacher", "Für die Lehrkraft"),
-    "own": ("Depends on the reader’s own sentence.", "Hängt vom eigenen Satz ab."),
+    "own": ("Depends on your sentence.", "Hängt von deinem Satz ab."),
     "computed": ("Answers computed with {model}", "Lösungen berechnet mit {model}"),
 }
 TEXTS: dict[Language, dict[str, str]] = {

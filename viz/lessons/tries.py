@@ -34,7 +34,7 @@ def write_tries(tries: Tries, most: int) -> str:
 
 
 def latest(kept: Tries, tries: Tries) -> Tries:
-    """Join tries with kept ones: of a card, the kept ones where they go on from the others."""
+    """Merge two records of tries; on each card, `kept` counts if it continues the other."""
     joined = {**kept, **tries}
     for task in kept.keys() & tries.keys():
         given, before = [*kept[task]], [*tries[task]]

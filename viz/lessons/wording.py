@@ -19,7 +19,7 @@ _ROW = re.compile(
 _HEAD = re.compile(r"\b((?:en|de)coder|cross-attention)?\s?\bL(\d{1,3})\sH(\d{1,3})\b", re.I)
 
 
-def slips(card: Card, sentence: Sentence) -> Iterator[tuple[int, str]]:
+def missing_names(card: Card, sentence: Sentence) -> Iterator[tuple[int, str]]:
     """Yield the line and a sentence for each name that the card's sentence or model lacks."""
     trace, translator = sentence.trace, sentence.translator
     text = re.sub("(?m)^(link|answer|words):.*|[*`]", "", card.source)  # as many lines

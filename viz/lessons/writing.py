@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from viz.lessons.lesson import Language, View
+from viz.lessons.texts import TEXTS
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&@]|^[-+=]|:(?=//|\w+:)|(?<=www)\.")
 _NUMBER = re.compile(r"^(\d+)(?=[.)])")
-_SAVED = {
-    "en": ("Saved views", "What do you see here?", "the right answer", "a wrong answer"),
-    "de": ("Gespeicherte Ansichten", "Was siehst du hier?", "die richtige Antwort", "eine falsche"),
-}
-"""By language: the title, and the question of each card, for the author to replace."""
 
 
 class SavedView(NamedTuple):
@@ -26,14 +22,15 @@ class SavedView(NamedTuple):
 
 def lesson_file(views: Sequence[SavedView], language: Language) -> str:
     """Write views, at least one, as a lesson file that `read_lesson` reads."""
-    title, ask, right, wrong = _SAVED[language]
+    texts = TEXTS[language]
+    title = texts["saved"]
     minutes = max(1, len(views) // 2)
     front = {"title": title, "goal": title, "minutes": minutes, "language": language}
     lines = ["---", *_json_lines(front), "---", ""]
     for saved in views:
         text = [plain_markdown(saved.text), ""] if saved.text else []
-        block = ["```yaml", *_json_lines({"link": saved.view.url, "ask": ask}), "```", ""]
-        choices = [f"- [x] {right}", f"- [ ] {wrong}", ""]
+        block = ["```yaml", *_json_lines({"link": saved.view.url, "ask": texts["ask"]}), "```", ""]
+        choices = [f"- [x] {texts['right_choice']}", f"- [ ] {texts['wrong_choice']}", ""]
         lines += [f"## {plain_markdown(saved.name)}", "", *text, *block, *choices]
     return "\n".join(lines)
 

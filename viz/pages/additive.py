@@ -29,7 +29,8 @@ WIDTHS = tuple(2**n for n in range(11))
 def _pick_head(bar: BarTranslation) -> tuple[Head, SublayerValues]:
     """Draw the menus of a head; return it with the values of its layer."""
     with controls():
-        place = head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
+        first = worth_seeing.default_choices("inside", bar.translator, bar.trace)
+        place = head_picker.pick_head(bar.translator, first)
     model = bar.translator.model
     values = compute("values", sublayer_values, model, bar.trace, place.kind, place.layer)
     return place, values

@@ -1,4 +1,4 @@
-"""The page “Hooks”: the hook points of a layer, with the values of the reader's sentence."""
+"""The page “Hooks”: the hook points of a layer, with its values on the sentence in the bar."""
 
 from functools import partial
 from typing import NamedTuple

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind, attention, kinds
 from transformer.analysis.teacher_forcing import batch_traces
+from transformer.arrays import Floats
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.paper import masking
 from transformer.paper.masking import MODEL_MASKS, Leak, MaskName, leak
@@ -24,10 +25,11 @@ from viz.app.sentence import further_sentences
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, controls, figure, view
 from viz.draw.formatting import counted, format_difference, listing
-from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_name, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
 from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
+from viz.figures.head_cells import head_cells
 
 IN_USE = "in use"  # choice of the mask that the model has
 BOOLEANS, NUMBERS = "True/False", "0/−∞"
@@ -239,7 +241,7 @@ def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     with st.container(horizontal=True, gap="medium"):
         for label, losses in (
             ("Loss with the mask, whole batch", masked),
-            ("without it", unmasked),
+            ("Loss without the mask, whole batch", unmasked),
         ):
             st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(
@@ -335,8 +337,6 @@ def _sentences(selected: npt.NDArray[np.bool_]) -> str:
     return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
 
 
-Floats = npt.NDArray[np.float64]
-
 LEAKED = "#9166CC"  # visible on a light and on a dark page
 WITH, WITHOUT = "with the mask", "without it"
 
@@ -390,21 +390,18 @@ def shift_chart(
 
 def share_chart(to_hidden: Floats) -> alt.LayerChart:
     """Draw the share of each head's attention, `[layer, head]`, on keys the mask would hide."""
-    layer, head = (place.ravel() + 1 for place in np.indices(to_hidden.shape))
-    frame = pd.DataFrame({"layer": layer, "head": head, "share": to_hidden.ravel()})
-    share = alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%")
-    base = alt.Chart(frame, height=alt.Step(40)).encode(
-        x=alt.X("head:O", axis=bare_axis(labelAngle=0, orient="top", **_PLAIN)),
-        y=alt.Y("layer:O", axis=bare_axis(**_PLAIN)),
-        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("head:O"), share],
+    layer, head = (place.ravel() for place in np.indices(to_hidden.shape))
+    share = to_hidden.ravel()
+    # pale means little on a light and on a dark page
+    table = pd.DataFrame({"layer": layer, "head": head, "share": share}).assign(
+        name=[head_name(*place) for place in np.ndindex(to_hidden.shape)],
+        color=LEAKED,
+        opacity=0.06 + 0.84 * share,
+        text=[f"{part:.0%}" for part in share],
+        size=12,
     )
-    # a scale of opacity: pale means little on a light and on a dark page
-    opacity = alt.Scale(domain=[0, 1], range=[0.06, 0.9])
-    squares = base.mark_rect(color=LEAKED, cornerRadius=2).encode(
-        opacity=alt.Opacity("share:Q", scale=opacity, legend=None)
-    )
-    text = alt.Text("share:Q", format=".0%")
-    return squares + base.mark_text(fontSize=12, color=INK).encode(text=text)
+    tooltip = tips(name=("head", TEXT), share=("attention to hidden tokens", ".4%"))
+    return head_cells(table, alt.Step(40), tooltip, cornerRadius=2)
 
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:

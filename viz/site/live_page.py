@@ -7,15 +7,15 @@ from html import escape
 from typing import Any
 
 from transformer import InputError, Translator
-from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.corpus import head_report
 from transformer.text.languages import COMMON_WORDS
-from viz.draw import watched, wire
+from viz.draw import wire
 from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
-from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
+from viz.draw.trace_message import about, kept_beginnings
 from viz.report import PageTheme, anchor, require_theme, saved_page, script
+from viz.sentence_parts import sentence_fields
 from viz.site.model_folder import BLEU, carried_files, loaded_bytes, require_own_format
 from viz.site.sentences import Line, bundled_sentences
 
@@ -57,14 +57,8 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     """
     translation = translator.translate(line.text, tree=True)
     trace = translator.trace_of(translation)
-    pieces = [piece.text for piece in trace.target_pieces]
-    score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
     beginnings = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
-    steps = watched.search_steps(score)
-    message = trace_fields(trace, steps, beginnings=beginnings or ())
-    if (settings := read_alignment(translator)).lens != "weights":  # which the page cannot read
-        shares = aligned_shares(translator, trace, settings)
-        message["links"] = word_links(strongest(shares, "each"), strongest(shares, "mutual"))
+    message = sentence_fields(translator, trace, beginnings=beginnings or ())
     text = wire.packed(wire.encode(message))
     if len(text) > STORED_BYTES:
         raise InputError(f"It has {len(text):,} bytes on the page; at most {STORED_BYTES:,} fit.")

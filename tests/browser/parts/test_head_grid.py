@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.browser import app_page, spy
+from tests.viz.planted_trace import heads_of
 from transformer.analysis.heads.head import Head
 from transformer.trace import Labels
 from viz.draw import head_grid
@@ -30,7 +31,7 @@ def grid(heads=HEADS, **options):
         weights = np.zeros((LAYERS, heads, *map(len, labels)), np.float32)
         weights[..., 0] = 0.913
         values = np.arange(LAYERS * heads).reshape(LAYERS, heads) - 3.0
-        parts.append(head_grid.GridPart(kind, weights, labels, roles, values))
+        parts.append(heads_of(kind, weights, labels, roles=roles, values=values))
     return head_grid.encode_grid(parts, **{"selected": SELECTED, **options})
 
 

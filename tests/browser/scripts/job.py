@@ -20,7 +20,7 @@ st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 file = file_field("Sentences", "file", ["txt"], 2**20)
 if file is not None:
     lines = decode_lines(file[1], 100)
-    jobs.start("corpus", "Measuring", lambda report, _: measure(lines, report))
+    jobs.start("corpus", "Measuring", lambda report: measure(lines, report))
     release_file("file")
 job = jobs.current("corpus")
 state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"

@@ -3,12 +3,14 @@
 import numpy as np
 import streamlit as st
 
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
 from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.app.chrome.mounts import mount, mount_grid
 from viz.draw.attention_map import MapAxes, encode_map
-from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw.head_grid import encode_grid
+from viz.draw.open_head import Heads
 
 WORDS = 24
 
@@ -26,9 +28,8 @@ def keep(head):
 
 
 head = state.get("asked", Head("cross", 1, 2))
-parts = [
-    GridPart(kind, np.full((2, 4, WORDS, WORDS), 0.5, np.float32), labels)
-    for kind in ("encoder_self", "decoder_self", "cross")
-]
-mount_grid("grid", encode_grid(parts, key="grid"), parts, selected=head, on_pick=keep)
+axes = LabelledWeights(np.full((2, 4, WORDS, WORDS), 0.5, np.float32), labels)
+kinds = ("encoder_self", "decoder_self", "cross")
+heads = [Heads(kind, axes, axes, (4, 4)) for kind in kinds]
+mount_grid("grid", encode_grid(heads, key="grid"), heads, selected=head, on_pick=keep)
 st.text(f"runs {state.runs} {head.kind} {head.layer} {head.head}")

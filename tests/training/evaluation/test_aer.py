@@ -26,7 +26,7 @@ TEXT = ParallelText(["a b c", "d e"], ["x y", "z, w v"])
 
 @pytest.fixture
 def files(tmp_path: Path, checkpoint_folder: Path) -> Path:
-    """`src`, `tgt`, `gold` and a checkpoint of one's own in `model`."""
+    """`src`, `tgt`, `gold` and a copy of a checkpoint in `model`."""
     for name, lines in (("src", ENGLISH), ("tgt", GERMAN), ("gold", GOLD)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     shutil.copytree(checkpoint_folder, tmp_path / "model")
@@ -140,7 +140,7 @@ def test_the_best_map_is_stored_and_then_the_default(files, capsys):
     assert stored.gold is not None
     assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 3)
     assert stored.gold.aer == pytest.approx(least, abs=5e-5)
-    assert f"{FILE} says: {stored.in_words()}" in printed.err
+    assert f"{FILE} says: {stored.describe()}" in printed.err
     default = _json(files, capsys)["default"]
     assert default["aer"] == pytest.approx(least)
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)

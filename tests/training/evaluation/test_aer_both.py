@@ -113,7 +113,7 @@ def test_the_choice_is_stored_and_then_the_default(files, reverse, capsys):
     assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 1)
     even = result["measured"][stored.rule]["even"]["aer"]
     assert stored.gold.aer == pytest.approx(even, abs=5e-5)
-    assert f"{both_directions.FILE} says: {stored.in_words()}" in printed.err
+    assert f"{both_directions.FILE} says: {stored.describe()}" in printed.err
     assert not (files / "model" / alignment_settings.FILE).exists()
     # a file that somebody else wrote stays
     (files / "model" / both_directions.FILE).write_text("mine")

@@ -29,7 +29,7 @@ def test_what_is_written_is_read(tmp_path: Path, settings: AlignmentSettings) ->
 
 
 def test_in_words_layers_and_heads_count_from_1() -> None:
-    assert GOOD.in_words() == (
+    assert GOOD.describe() == (
         "layer 3, head 4, row that reads the word, lens norm, strongest both ways; "
         "AER 24.7 on the 100 sentences of a set, which chose this map"
     )

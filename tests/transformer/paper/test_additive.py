@@ -39,6 +39,16 @@ def test_the_dot_products_are_those_of_the_same_projections() -> None:
         assert scores[i, j] == pytest.approx(expected, abs=1e-12)
 
 
+def test_random_weights_are_the_softmax_over_what_a_row_sees() -> None:
+    seen = np.arange(4) <= np.arange(3)[:, None]
+    weights = additive.random_weights(additive.additive_scores, Q, K, seen, seed=3)
+    scores = additive.additive_scores(Q, K, additive.draw_weights(5, seed=3))
+    for i in range(3):
+        powers = [math.exp(score) for score in scores[i, : i + 1]]
+        expected = [*(power / sum(powers) for power in powers), *[0.0] * (3 - i)]
+        assert weights[i] == pytest.approx(expected)
+
+
 def test_the_weights_are_drawn_as_glorot_draws_them() -> None:
     weights = additive.draw_weights(400, seed=1)
     assert weights.W_q.std() == pytest.approx(1 / math.sqrt(400), rel=0.02)

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from transformer import InputError, Translator
 from viz.app import jobs
 from viz.app.cache.cached_results import Report
-from viz.app.jobs import AWAY, LONGEST, Job, JobQueue, Work
+from viz.app.jobs import AWAY, LONGEST, Job, Work, lane_of_jobs
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 PATIENCE = 10.0
@@ -42,11 +42,11 @@ def clock() -> Clock:
 @pytest.fixture
 def add(clock: Clock) -> Iterator[Callable[..., Job]]:
     """Add work to a queue of its own; what is left of it is cancelled."""
-    queue, added = JobQueue(clock), []
+    lane, added = lane_of_jobs("lines"), []
 
     def add_work(work: Work[Any], session: str = "mine", client: str | None = None) -> Job:
-        job: Job[Any] = Job("name", "Title", session, client or session, queue, work)
-        queue.add(job)
+        job: Job[Any] = Job("name", "Title", session, client or session, lane, work, clock=clock)
+        job.wait_in_lane()
         added.append(job)
         return job
 
@@ -64,13 +64,13 @@ def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> float:
     return time.perf_counter() - began
 
 
-def endless(report: Report, should_stop: object) -> None:
+def endless(report: Report) -> None:
     for number in range(10**9):
         report(number, 10**9, "now")
         time.sleep(0.001)
 
 
-def multiply(report: Report, should_stop: object) -> None:
+def multiply(report: Report) -> None:
     """Work of a core, which catches every exception that it can."""
     while True:
         with suppress(Exception):
@@ -78,19 +78,12 @@ def multiply(report: Report, should_stop: object) -> None:
             report(0, 1)
 
 
-def ask(report: object, should_stop: Callable[[], bool]) -> str:
-    while not should_stop():
-        time.sleep(0.001)
-    return "half of it"
-
-
-@pytest.mark.parametrize("work", [multiply, ask])
-def test_a_cancelled_job_lets_go_of_its_core_within_a_second(add, monkeypatch, work) -> None:
+def test_a_cancelled_job_lets_go_of_its_core_within_a_second(add, monkeypatch) -> None:
     cores: list[int] = []
     monkeypatch.setattr(torch, "set_num_threads", cores.append)  # of the job's thread
-    job, other = add(work), add(lambda report, _: "next")
+    job, other = add(multiply), add(lambda report: "next")
     until(lambda: job.state == "running")
-    assert [job.queue.count(state) for state in ("waiting", "running")] == [1, 1]
+    assert other.state == "waiting"
     job.cancel()
     assert until(lambda: other.state == "done") < 1
     assert (other.result, job.state, job.result, cores) == ("next", "cancelled", None, [1, 1])
@@ -101,7 +94,7 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     go_on, core = threading.Event(), threading.Lock()
 
     def numbered(number: int) -> Work[int]:
-        def work(report: Report, should_stop: object) -> int:
+        def work(report: Report) -> int:
             assert core.acquire(blocking=False)
             assert go_on.wait(PATIENCE)
             order.append(number)
@@ -114,13 +107,12 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     until(lambda: added[0].state == "running")
     ninth = add(numbered(99))
     assert (ninth.state, ninth.error) == ("failed", jobs.FULL.format(MAX_WAITING))
-    queue = ninth.queue
-    assert [queue.ahead(job) for job in added] == list(range(1 + MAX_WAITING))
+    assert [job.ahead for job in added] == list(range(1 + MAX_WAITING))
     added[2].cancel()
     added.append(add(numbered(9)))
-    assert [queue.ahead(job) for job in added[3:]] == list(range(2, 1 + MAX_WAITING))
+    assert [job.ahead for job in added[3:]] == list(range(2, 1 + MAX_WAITING))
     added[0].cancel()  # its thread goes on for a moment, and nobody waits for it
-    assert [queue.ahead(job) for job in added[3:]] == list(range(1, MAX_WAITING))
+    assert [job.ahead for job in added[3:]] == list(range(1, MAX_WAITING))
     go_on.set()
     until(lambda: not any(job.is_active for job in added))
     assert [job.result for job in added if job.state == "done"] == [1, *range(3, 10)]
@@ -132,7 +124,7 @@ def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> 
     go_on = threading.Event()
 
     def named(name: str) -> Work[None]:
-        def work(report: Report, should_stop: object) -> None:
+        def work(report: Report) -> None:
             assert go_on.wait(PATIENCE)
             order.append(name)
 
@@ -143,8 +135,7 @@ def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> 
     full = jobs.FULL_OF_YOURS.format(MAX_PER_CLIENT)
     assert {job.error for job in crowd[1 + MAX_PER_CLIENT :]} == {full}
     other, third = add(named("other"), client="other"), add(named("third"), client="third")
-    queue = other.queue
-    assert [queue.ahead(job) for job in (other, crowd[1], third)] == [1, 2, 3]
+    assert [job.ahead for job in (other, crowd[1], third)] == [1, 2, 3]
     go_on.set()
     until(lambda: not any(job.is_active for job in (*crowd, other, third)))
     assert order == ["crowd 0", "other", "crowd 1", "third", *(f"crowd {n}" for n in (2, 3, 4))]
@@ -158,7 +149,6 @@ def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(
     monkeypatch.setattr(Runtime, "_instance", runtime)
     job = add(endless, "mine")
     waiting, last = add(endless, "waiting"), add(endless, "other")
-    queue = job.queue
 
     def reported() -> None:
         before = job.progress[0]
@@ -166,7 +156,7 @@ def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(
 
     present -= {"mine", "waiting"}
     reported()
-    assert queue.ahead(last) == 2
+    assert last.ahead == 2
     clock.now += AWAY - 1
     reported()
     present.add("mine")  # it is back
@@ -174,7 +164,7 @@ def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(
     clock.now += 2
     reported()
     assert job.is_active
-    assert queue.ahead(last) == 1
+    assert last.ahead == 1
     assert waiting.state == "cancelled"
     present.remove("mine")
     reported()
@@ -218,11 +208,11 @@ def test_an_error_becomes_a_sentence_and_others_go_on(
     log = MagicMock()
     monkeypatch.setattr(jobs, "_LOG", log)
 
-    def fail(report: Report, should_stop: object) -> None:
+    def fail(report: Report) -> None:
         report(3, 7, "third")
         raise error
 
-    job, other = add(fail), add(lambda report, _: "next")
+    job, other = add(fail), add(lambda report: "next")
     until(lambda: other.state == "done")
     assert (job.state, job.error, job.result) == ("failed", sentence, None)
     assert job.progress == (3, 7, "third")
@@ -236,7 +226,7 @@ def test_a_job_that_ended_holds_nothing_of_its_work(add: Callable[..., Job]) -> 
     def holding(stops: bool) -> tuple[Job, weakref.ref[Model]]:
         model = Model()
 
-        def work(report: Report, should_stop: object) -> str:
+        def work(report: Report) -> str:
             while not stops:
                 report(0, 1, str(model))
             return str(model)
@@ -250,11 +240,11 @@ def test_a_job_that_ended_holds_nothing_of_its_work(add: Callable[..., Job]) -> 
     until(lambda: not any(model() for _, model in held))
 
 
-def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one(clock: Clock) -> None:
+def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one() -> None:
     go_on = threading.Event()
     lock, running, most = threading.Lock(), [0], [0]
 
-    def work(report: Report, should_stop: object) -> None:
+    def work(report: Report) -> None:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
@@ -262,14 +252,14 @@ def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one(clock: C
         with lock:
             running[0] -= 1
 
-    queues: dict[jobs.Lane, JobQueue] = {lane: JobQueue(clock, lane) for lane in jobs.MAX_WAITING}
-    long = Job("name", "Title", "long", "school", queues["long"], endless)
-    long.queue.add(long)
-    pupils = [Job("name", "Title", f"{n}", "school", queues["short"], work) for n in range(40)]
+    long: Job[Any] = Job("name", "Title", "long", "school", lane_of_jobs("long"), endless)
+    long.wait_in_lane()
+    short = lane_of_jobs("short")
+    pupils = [Job("name", "Title", f"{n}", "school", short, work) for n in range(40)]
     for job in pupils:
-        job.queue.add(job)
+        job.wait_in_lane()
     until(lambda: running[0] == 2)
-    assert [job.queue.ahead(job) for job in pupils[2:]] == list(range(2, 40))
+    assert [job.ahead for job in pupils[2:]] == list(range(2, 40))
     go_on.set()
     until(lambda: all(job.state == "done" for job in pupils))
     assert (most[0], long.state) == (2, "running")

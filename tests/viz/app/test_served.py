@@ -47,7 +47,7 @@ def test_ours_comes_first() -> None:
 def test_it_answers_where_the_pages_are(base, prefix, monkeypatch) -> None:
     monkeypatch.setattr(st, "get_option", lambda _: base)
     assert {route.path for route in served.routes()} == {
-        f"{prefix}{path}" for path in ("", *labels.PAGE_TITLES, "_headlight/metrics")
+        f"{prefix}{path}" for path in ("", *labels.PAGE_TITLES)
     } - {f"{prefix}translate"}  # which `unknown_page` leads to the first
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import decode
+from tests.viz.planted_trace import heads_of
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import Labels
-from viz.draw.head_grid import GridPart, click_of, encode_grid, head_of
+from viz.draw.head_grid import click_of, encode_grid, head_of
 from viz.draw.wire import to_bytes
 
 GERMAN, ENGLISH = ("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs")
@@ -23,7 +24,7 @@ def unpack(content):
 def part_of(kind="cross", labels=CROSS, layers=2, heads=3, **options):
     shape = (layers, heads, len(labels.queries), len(labels.keys))
     weights = np.linspace(0, 1, np.prod(shape), dtype=np.float32).reshape(shape)
-    return GridPart(kind, weights, labels, **options)
+    return heads_of(kind, weights, labels, **options)
 
 
 def long_part(queries, keys, at, kind="cross"):
@@ -31,7 +32,7 @@ def long_part(queries, keys, at, kind="cross"):
     labels = Labels(tuple(f"▁q{n}" for n in range(queries)), tuple(f"▁k{n}" for n in range(keys)))
     weights = np.zeros((1, 1, queries, keys), dtype=np.float32)
     weights[(0, 0, *at)] = 0.913
-    return GridPart(kind, weights, labels)
+    return heads_of(kind, weights, labels)
 
 
 def test_each_part_has_one_byte_a_weight():
@@ -39,8 +40,9 @@ def test_each_part_has_one_byte_a_weight():
     packet = encode_grid(parts, selected=Head("cross", 1, 2))
     header, levels = unpack(packet)
     for part, entry in zip(parts, header["parts"], strict=True):
-        assert (levels[part.kind] == np.rint(part.weights * 255)).all()
-        assert (entry["kind"], entry["layers"], entry["heads"]) == (part.kind, 2, 3)
+        kind, weights = part.kind, part.axes.weights
+        assert (levels[kind] == np.rint(weights * 255)).all()
+        assert (entry["kind"], entry["layers"], entry["heads"]) == (kind, 2, 3)
     second = header["parts"][1]
     assert second["queries"] == list(GERMAN)
     assert (header["selected"], header["order"]) == (["cross", 1, 2], None)
@@ -77,8 +79,8 @@ def test_roles_and_values_travel_as_they_are_read():
     [
         ([part_of()], {"order": [Head("encoder_self", 0, 0)]}, "no head"),
         ([part_of()], {"crossed": [Head("cross", 0, 3)]}, "no head"),
-        ([GridPart("cross", part_of().weights.swapaxes(2, 3), CROSS)], {}, "2 keys"),
-        ([GridPart("cross", part_of().weights * np.nan, CROSS)], {}, "not numbers"),
+        ([heads_of("cross", np.ones((1, 1, 2, 3), np.float32), CROSS)], {}, "2 keys"),
+        ([heads_of("cross", np.full((1, 1, 3, 2), np.nan), CROSS)], {}, "not numbers"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(parts, options, message):

@@ -35,7 +35,7 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
     assert opened.title == title
     np.testing.assert_allclose(opened.weights, expected, atol=1e-6)
     assert opened.labels == trace.labels("cross")
-    if layer is None or head is None:  # the mean of a single head is no plural
+    if layer is None or head is None:  # the mean of a single head is not a plural
         single = heads_of_kind(made_trace(6, 1, 1, 0), "cross", words=False, special=True)
         alone = open_map(single, layer and 0, head and 0).title
         assert "mean of 1 head ·" in alone or "mean of 1 layer ·" in alone

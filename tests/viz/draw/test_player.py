@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import Pair
+from tests.made_trace import made_trace
 from tests.viz.draw.message import decode
 from transformer import KINDS, AttentionTrace, InputError, Translator
+from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.text.languages import OURS
 from transformer.text.tokenizer import Piece
@@ -130,6 +132,17 @@ def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(
     (kinds,) = states(tmp_path, [drawn(trace, steps)])
     outside = [len(side) - WINDOW for side in (trace.source_pieces, trace.target_pieces)]
     assert all(f"{count} subword" in kinds[0]["outside"] for count in outside)
+
+
+def test_the_head_that_opens_first_shows_most_in_what_is_drawn_of_a_long_sentence() -> None:
+    trace = made_trace(WINDOW + 9, 1, 2, 0)
+    weights = np.zeros_like(trace.cross)
+    weights[0, 0, :, WINDOW:] = 1 / 9
+    weights[0, 1] = 1 / weights.shape[-1]
+    far = replace(trace, cross=weights)
+    assert watched_heads(far, ())["cross"] == Head("cross", 0, 1)
+    link = WordPair(WINDOW - 1, WINDOW - 1, 1.0)
+    assert watched_heads(far, [link, WordPair(WINDOW, 0, 1.0)])["cross"] == Head("cross", 0, 1)
 
 
 def test_what_was_forced_stands_among_the_options_however_improbable_it_is() -> None:

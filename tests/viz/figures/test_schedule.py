@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.figures.schedule import paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.figures.schedule import paper_rate, peak_rate, sample_steps
 
 LAST = 40_000
 
@@ -24,23 +24,3 @@ def test_the_peak_is_the_papers_and_is_on_the_curve() -> None:
     rates = paper_rate(steps, 512, 4000)
     assert steps[rates.argmax()] == 4000
     assert rates.max() == pytest.approx(peak_rate(512, 4000), rel=1e-12)
-
-
-@pytest.mark.parametrize("log", [False, True])
-def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
-    steps = sample_steps(100, 10)
-    curves = {
-        "a": (steps, paper_rate(steps, 64, 10)),
-        "b": (np.arange(3) + 1, np.array([0.0, 0.1, 0.2])),
-    }
-    chart = schedule_chart(curves, {"a": (10, peak_rate(64, 10))}, log=log).to_dict()
-    lines, dots = chart["datasets"].values()
-    drawn = [(row["step"], row["rate"]) for row in lines if row["curve"] == "a"]
-    assert drawn == list(zip(steps.tolist(), paper_rate(steps, 64, 10).tolist(), strict=True))
-    # a logarithm of 0 is not a place on an axis
-    assert len([row for row in lines if row["curve"] == "b"]) == (2 if log else 3)
-    assert dots == [{"curve": "a", "step": 10, "rate": peak_rate(64, 10)}]
-    types = {
-        layer["encoding"][axis]["scale"].get("type") for layer in chart["layer"] for axis in "xy"
-    }
-    assert types == {"log" if log else None}

@@ -28,16 +28,6 @@ def _marks(chart: object) -> list[dict]:
     return [layer for layer in layers if "color" in layer["encoding"]]
 
 
-def test_each_record_is_drawn_once_at_its_step() -> None:
-    fields = {"loss": "training", "validation_loss": "validation"}
-    drawn = _data(run_chart({"a": RECORDS}, fields, unit="nats"))
-    assert [(r["what"], r["step"], r["value"]) for r in drawn] == [
-        ("training", 50, 5.0),
-        ("training", 100, 4.0),
-        ("validation", 100, 3.5),
-    ]
-
-
 def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run_with_the_plan_of_its_time() -> None:
     resumed: Record = {**SETTINGS, "step": 100, "steps": 400}
     longer: list[Record] = [*RECORDS, resumed, {"step": 110, "lr": 0.003}]

@@ -4,21 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
-from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
+from transformer import AttentionTrace, Transformer, TransformerConfig, Translator
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
 from transformer.analysis.source_share import by_words, source_shares
 from transformer.checkpoints import checkpoint
-from transformer.circuits.stream import stream_of
-from transformer.config import BOS
+from transformer.circuits.writing import written_logits
 from viz.draw.formatting import format_bound, format_number, per_cent
 from viz.draw.labels import named_head
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
 from viz.findings.training import heads_form, largest_rise, peak
-from viz.findings.weights import word_cells
 from viz.report import report
 
 
@@ -39,54 +36,6 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert passes.hardly_used(translator, trace) is None
 
 
-@pytest.mark.parametrize("text", ["The dog sleeps under the garden.", "The cat sleeps."])
-def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
-    bundled: Translator, text: str
-) -> None:
-    trace = bundled.trace(text)
-    finding = passes.split_score(bundled, trace)
-    assert finding is not None
-    model, query = bundled.model, int(finding.choices["word"]) - 1
-    d_k = model.config.d_k
-    layer, head = (int(finding.choices[name]) - 1 for name in ("layer", "head"))
-    name, rows = f"decoder.layers.{layer}.cross_attention", slice(d_k * head, d_k * head + d_k)
-    source, target = (torch.tensor([[piece.id for piece in side]]) for side in (
-        trace.source_pieces, (Piece(BOS, "<s>", 0), *trace.target_pieces[:-1])
-    ))  # fmt: skip
-    _, cache = model.run_with_cache(source, target)
-    key = int(cache[f"{name}.hook_pattern"][0, head, query].argmax())
-    W_K = model.get_parameter(f"{name}.W_K.weight")[rows]
-    q = cache[f"{name}.hook_q"][0, head, query]
-    stream = stream_of(model, cache, "encoder")
-    parts = stream.parts @ W_K.T @ q / d_k**0.5  # [writer, key]
-    beyond = (parts[:, key] - parts.mean(1)).tolist()
-    most = max(range(len(beyond)), key=beyond.__getitem__)
-    whole = f"{format_number(sum(beyond))} above the mean of its row; the largest part, "
-    assert f"{whole}{format_number(beyond[most])}, is from " in finding.text
-    assert stream.writers[most].title in finding.text
-    assert len(finding.text) < 140  # on one line
-    assert finding.strength == pytest.approx(min(beyond[most] / sum(beyond), 1) / 2)
-
-
-def written(translator: Translator, trace: AttentionTrace, head: int, cell: tuple[int, int]):
-    """The logits that a head of the last layer writes at a key, with each norm written out."""
-    model, (query, key) = translator.model.double(), cell
-    layer, d_v = model.decoder.layers[-1], model.config.d_v
-    source, target = (torch.tensor([[piece.id for piece in side]]) for side in (
-        trace.source_pieces, (Piece(BOS, "<s>", 0), *trace.target_pieces[:-1])
-    ))  # fmt: skip
-    _, cache = model.run_with_cache(source, target)
-    name, columns = f"decoder.layers.{model.config.N - 1}", slice(d_v * head, d_v * head + d_v)
-    value = cache[f"{name}.cross_attention.hook_v"][0, head, key]
-    W_O = model.get_parameter(f"{name}.cross_attention.W_O.weight")
-    vector = W_O[:, columns] @ value
-    for sublayer in ("cross_attention_norm", "feed_forward_norm"):
-        added, norm = cache[f"{name}.{sublayer}.hook_sum"][0, query], getattr(layer, sublayer).norm
-        deviation = (added.var(unbiased=False) + norm.eps).sqrt()
-        vector = (vector - vector.mean()) / deviation * norm.weight
-    return (model.projection @ vector).detach()
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -94,31 +43,21 @@ def written(translator: Translator, trace: AttentionTrace, head: int, cell: tupl
         ("The dog bites the man.", False),
     ],
 )
-def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, expected) -> None:
-    bundled = Translator.load()
+def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(
+    bundled: Translator, text, expected
+) -> None:
     trace = bundled.trace(text)
     finding = passes.written_word(bundled, trace)
     assert (finding is not None) == expected
-    cells = word_cells(trace)
-    assert cells is not None
-    cross = np.where(cells, trace.cross[-1], 0)
-    hardest = sorted(range(8), key=lambda head: -cross[head].max())[: passes.READ]
-    raised = {}
-    for head in hardest:
-        query, key = np.unravel_index(cross[head].argmax(), cross[head].shape)
-        logits = written(bundled, trace, head, (int(query), int(key)))
-        if logits.argmax() == trace.target_pieces[query].id:
-            first, second = (logits - logits.mean()).topk(2).values.tolist()
-            raised[1 - second / first] = head, int(query), int(key), first
-    assert bool(raised) == expected
     if finding:
-        head, query, key, logit = raised[max(raised)]
-        assert (finding.choices["layer"], finding.choices["head"]) == ("6", str(head + 1))
-        assert finding.choices["word"] == str(query + 1)
-        assert f"{format_number(logit, sign=True)} in its logit" in finding.text
+        layer, head, query = (int(finding.choices[n]) - 1 for n in ("layer", "head", "word"))
+        key = int(trace.cross[layer, head, query].argmax())
+        logits = written_logits(bundled.model, trace, Head("cross", layer, head), query, [key])[0]
+        assert layer == len(trace.cross) - 1
+        assert logits.argmax() == trace.target_pieces[query].id
+        assert f"{format_number(float(logits.max()), sign=True)} in its logit" in finding.text
         for token in (trace.source_tokens[key], trace.target_tokens[query]):
             assert token.removeprefix("▁") in finding.text
-        assert trace.cross[5, head, query].argmax() == key  # on which the page opens
 
 
 def test_odd_sentences_and_a_model_of_one_layer_and_three_heads_are_no_obstacle(

@@ -27,7 +27,7 @@ from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import format_rate, paper_rate
 from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
-from viz.lessons.wording import slips
+from viz.lessons.wording import missing_names
 from viz.pages import masks, positions, roles, training
 from viz.pages.inside import circuits
 from viz.pages.roles import edges, pieces
@@ -288,7 +288,7 @@ def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name:
         assert not problem
         assert measured is not None
         # it names words, rows and heads that are there
-        assert card.own_sentence or [*slips(card, measured)] == []
+        assert card.own_sentence or [*missing_names(card, measured)] == []
         assert answer is not None
         assert grading.is_right(card, answer.text, answer)
         assert card.ask

@@ -8,7 +8,7 @@ from transformer.files.installed import ASSETS
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import grading, lesson, reading
 from viz.lessons.measures import MEASURES
-from viz.lessons.wording import slips
+from viz.lessons.wording import missing_names
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "own-lesson.md").read_text("utf-8")
 
@@ -43,7 +43,7 @@ def test_its_lesson_is_one_whose_answers_can_be_computed(bundled):
     entries = list(grading.answer_key(reading.parse_lesson("snow", text, "snow.md"), bundled))
     assert text == (ASSETS / "lessons" / "new.en.txt").read_text("utf-8")
     assert [entry.problem for entry in entries] == ["", ""]
-    assert not any([*slips(card, sentence)] for card, sentence, *_ in entries if sentence)
+    assert not any([*missing_names(card, sentence)] for card, sentence, *_ in entries if sentence)
     answers = [entry.answer.text for entry in entries if entry.answer]
     assert answers[0] == "snow"
     assert 0 < float(answers[1]) < 1

@@ -8,7 +8,7 @@ from viz.draw import caption
 from viz.lessons import read_lesson
 from viz.lessons.__main__ import main
 from viz.lessons.grading import answer_key
-from viz.lessons.wording import slips
+from viz.lessons.wording import missing_names
 
 LESSON = """---
 title: Horses
@@ -84,7 +84,7 @@ def test_a_name_is_checked_at_its_line(sentences, tmp_path, old, new, line, prob
     path = tmp_path / "horses.en.md"
     path.write_text(LESSON.replace(old, new), "utf-8")
     cards = zip(read_lesson(path).cards, sentences, strict=True)
-    slip = [slip for card, sentence in cards if sentence for slip in slips(card, sentence)]
+    slip = [slip for card, sentence in cards if sentence for slip in missing_names(card, sentence)]
     assert [number for number, _ in slip] == [line][: bool(line)]
     assert all(problem in sentence for _, sentence in slip)
 
@@ -106,7 +106,7 @@ def test_the_tours_and_the_puzzles_name_what_there_is(bundled) -> None:
     assert len(files) == 3
     for path in files:
         for card, sentence, _, _ in answer_key(read_lesson(path), bundled):
-            assert not sentence or [*slips(card, sentence)] == [], path
+            assert not sentence or [*missing_names(card, sentence)] == [], path
 
 
 def test_the_puzzles_name_the_model_of_which_they_are(bundled) -> None:

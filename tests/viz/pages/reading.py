@@ -8,7 +8,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
-from viz.app.sentence.python_code import TITLE
+from viz.app.view.page import TITLE
 
 SENTENCE = "The dog sleeps in the garden."
 

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import choice
 from tests.viz.draw.message import decode
 from tests.viz.pages import reading
-from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.teacher_forcing import forced_pair
-from transformer.checkpoints import checkpoint
 from transformer.paper.hook_points import axes, layer_points, value_name
 from viz.pages import hooks
 
@@ -77,48 +74,6 @@ def test_the_code_of_a_point_reads_what_is_drawn_and_changes_the_logits(
     logits = names["logits"]
     assert (logits - plain).abs().max() > 1e-4
     assert logits.isfinite().all()
-
-
-FEW = [
-    ("decoder.cross_attention", "k"),
-    ("decoder.self_attention", "attn_scores"),
-    ("encoder.self_attention", "mask"),
-    ("encoder.positions", "positions"),
-    ("decoder.feed_forward", "hidden"),
-]
-
-
-@pytest.mark.parametrize(("box", "value"), FEW)
-@pytest.mark.parametrize("shape", ["marian", "three heads", "one word", "long"])
-def test_other_models_and_lengths_show_their_own_shapes(
-    serve, translator, tmp_path, shape: str, box: str, value: str
-) -> None:
-    """In a MarianMT folder both stacks differ in layers and heads."""
-    text, other = "The baker sings.", translator
-    if shape == "marian":
-        other = Translator.load(marian_folder.write(tmp_path / "m", decoder=(3, 4, 32)))
-        text = marian_folder.SOURCE[0]
-    if shape == "three heads":
-        config = TransformerConfig(
-            vocab_size=translator.tokenizer.vocab_size, N=1, h=3, d_model=24, d_ff=16,
-            positions="learned", max_length=64,
-        )  # fmt: skip
-        checkpoint.save(tmp_path / "t", Transformer(config), translator.tokenizer)
-        other = Translator.load(tmp_path / "t")
-    if shape in ("one word", "long"):
-        text = "dog" if shape == "one word" else "dog " * 40
-    layers = {"encoder": other.model.config.N - 1, "decoder": other.model.config.decoder.N - 1}
-    url = {"hook": value, "hooks_box": hooks.heading(box), "layer": str(max(layers.values()) + 1)}
-    app = serve("hooks", checkpoint=other.folder, text=text, **url)
-    assert not app.exception
-    (point,) = (p for p in layer_points(other.model, layers)[box] if value_name(p) == value)
-    assert point in app.code[0].value
-    with torch.inference_mode():
-        pair = forced_pair(other.model, other.trace_of(other.translate(text)))
-        exec(app.code[0].value, names := {"translator": other, "pair": pair})
-    drawn = reading.message(app, "tensor_strip")[1]["values"]
-    expected = names["value"].float().numpy()
-    np.testing.assert_allclose(drawn.reshape(expected.shape), expected, rtol=1e-4, atol=1e-4)
 
 
 def click_on(app, key: str, sent: object) -> None:

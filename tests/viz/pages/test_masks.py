@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import GIVEN, in_url, texts
+from tests.viz.app_test import GIVEN, texts
 from tests.viz.pages.reading import message
 from transformer import Translator
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
-from transformer.paper import masking
 from transformer.paper.masking import Leak
-from viz.draw.labels import display_tokens
-from viz.draw.mask_grids import describe_row
-from viz.pages.masks import describe_change, shift_chart
+from viz.pages.masks import describe_change
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -24,67 +21,14 @@ URL = {"text": FIRST, "more": MORE, "mask-view": "who sees whom"}
 pytestmark = pytest.mark.usefixtures("given_translations")
 
 
-def decoder_row(read: str, written: str) -> str:
-    return f"the step that reads “\u2068{read}\u2069” and predicts “\u2068{written}\u2069”"
-
-
-def made_of(translator: Translator, *sentences: str) -> TraceBatch:
-    return batch_traces([translator.trace(text, target=GIVEN[text]) for text in sentences])
-
-
 @pytest.fixture
 def made(translator: Translator) -> TraceBatch:
-    return made_of(translator, FIRST, *MORE.splitlines())
+    sentences = (FIRST, *MORE.splitlines())
+    return batch_traces([translator.trace(text, target=GIVEN[text]) for text in sentences])
 
 
 def grids(app: AppTest) -> dict[str, Any]:
     return message(app, "mask_grids")[0]
-
-
-def headings(app: AppTest) -> list[str]:
-    return [heading.value for heading in app.subheader]
-
-
-def drawn_whys(app: AppTest) -> list[list[list[str]]]:
-    names = np.array(["seen", "later", "padding", "both"])
-    return [names[grid["codes"]].tolist() for grid in grids(app)["grids"]]
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "which"),
-    [
-        ("encoder_self", "encoder", "in use"),
-        ("encoder_self", "encoder", "both"),
-        ("decoder_self", "decoder", "both"),
-        ("cross", "cross-attention", "both"),
-    ],
-)
-def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
-    app = opened(kind=name, mask=which)
-    used = masking.MODEL_MASKS[kind]
-    expected = masking.mask_reasons(made, kind, used if which == "in use" else which)
-    assert drawn_whys(app) == expected.tolist()
-    # no row of cross-attention is causal, so both masks together are that of padding
-    own = which in ("in use", used) or (kind, which) == ("cross", "both")
-    (heading,) = headings(app)
-    assert heading.startswith(name.capitalize())
-    assert heading.endswith("as the model uses it" if own else "not used by the model")
-    for grid, labels in zip(grids(app)["grids"], masking.labels(made, kind), strict=True):
-        assert (grid["queries"], grid["keys"]) == tuple(display_tokens(tokens) for tokens in labels)
-
-
-def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
-    app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
-    assert grids(app)["chosen"] == [1, 2]
-    tokens = display_tokens(made.decoder_tokens[1])
-    why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
-    writes = display_tokens(made.target_tokens[1])
-    message = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
-    assert len(message) == 3  # seen, later, padding
-    assert [text for text in texts(app) if text in message] == message
-    app.number_input(key="mask-row").set_value(1).run()
-    assert grids(app)["chosen"] == [1, 0]
-    assert in_url(app, "mask-row") in (None, "1")
 
 
 def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, translator) -> None:
@@ -185,28 +129,3 @@ def test_where_nothing_is_hidden_it_says_so(kind, says):
     text = describe_change(nothing, nothing, kind)
     assert says in text
     assert "Add a sentence of another length" in text
-
-
-READS = [("<s>", "▁Ein", "▁Hu", "nd"), ("<s>", "▁Ja", "<pad>", "<pad>")]
-WRITES = [("▁Ein", "▁Hu", "nd", "</s>"), ("▁Ja", "</s>", "<pad>", "<pad>")]
-
-
-def datasets(chart) -> tuple[dict, list[list[dict]]]:
-    spec = chart.to_dict()
-    # what all layers share stands once, above them
-    names = [(layer.get("data") or spec["data"])["name"] for layer in spec["layer"]]
-    return spec, [spec["datasets"][name] for name in names]
-
-
-def test_a_line_leads_from_what_is_written_to_where_it_is_read():
-    _, (tokens, lines, _) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
-    at = {(row["column"], row["position"]): row["token"] for row in tokens}
-    for line in lines:
-        assert (line["written"], line["from"]) == (line["read"] + 1, line["to"] - 1)
-        token = at[line["written"], line["from"]]
-        assert token == at[line["read"], line["to"]] != "<pad>"
-        assert line["text"] == (
-            f"position {line['from'] + 1} predicts “{token}”, position {line['to'] + 1} reads it"
-        )
-    # all but the last token of each sentence is read again, and no padding
-    assert [(line["read"], line["to"]) for line in lines] == [(0, 1), (0, 2), (0, 3), (3, 1)]

@@ -53,18 +53,8 @@ REPEATED, BEFORE_LAST = "A F D A F", "A F D F E"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [" ".join("abcdefgh"), " ".join("ABCDEFGH")] * 20
     tokenizer = Tokenizer.train(lines, 37)
-    assert [*tokenizer.encode(SOURCE), *tokenizer.encode(TARGET)] == [
-        12,
-        13,
-        14,
-        15,
-        18,
-        5,
-        6,
-        7,
-        8,
-        11,
-    ]
+    ids = [12, 13, 14, 15, 18, 5, 6, 7, 8, 11]
+    assert [*tokenizer.encode(SOURCE), *tokenizer.encode(TARGET)] == ids
     folder = tmp_path_factory.mktemp("planted") / "model"
     checkpoint.save(folder, planted_model().float(), tokenizer)
     translator = Translator.load(folder)

@@ -6,13 +6,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from training.schedule import learning_rate
 
 
 def schedule_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import schedule
 
-    schedule.PAGE.show()
+    schedule.PAGE.show(Bar())
 
 
 def opened(**url: str) -> AppTest:
@@ -33,11 +33,6 @@ def peaks(app: AppTest) -> list[str]:
     """Return the rates that the findings name, the last word of each."""
     labels = [link.proto.label.replace("\\", "") for link in app.get("page_link")]
     return [label.split()[-1].rstrip(".") for label in labels]
-
-
-def test_opens_with_the_papers_own_curve_and_its_peak() -> None:
-    assert peaks(opened()) == ["6.99e-4"]
-    assert learning_rate(4000, 512) == pytest.approx(6.99e-4, rel=1e-3)
 
 
 def test_a_pair_of_ones_own_is_drawn_with_its_peak() -> None:

@@ -1,14 +1,15 @@
-"""Pages state of a sentence, in words and numbers, what is stored in statements/.
+"""Pages state and draw, in words and numbers, what is stored in statements/.
 
-A statement is a text that differs between two sentences, or is a sentence with a number; a view
-has those that no view before it has. With HEADLIGHT_RENEW=1 the files are written anew: look at the
-difference before you commit it.
+A statement is a text that differs between two sentences, or is a sentence with a number, or says
+what is drawn; a view has those that no view before it has. With HEADLIGHT_RENEW=1 the files are
+written anew: look at the difference before you commit it.
 """
 
 import os
 import re
 from collections.abc import Iterator
 from html import unescape
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.viz.draw.message import decode
+from tests.viz.pages.drawn import drawn
 from transformer import AttentionTrace, Translator
 from transformer.files.installed import BUNDLED
 from viz.findings import ranked
@@ -34,28 +36,87 @@ VIEWS = {
         "where_from=true",
         "numbers=cross-4-3-3-3",
     ),
-    "heads": ("kind=decoder&layer=2&head=3", f"{HEAD}&without_sinks=true"),
-    "inside": ("kind=encoder&head=1", "kind=decoder&head=1"),
+    "heads": (
+        "kind=decoder&layer=2&head=3",
+        f"{HEAD}&without_sinks=true",
+        "kind=encoder&layer=2&head=3&lens=norms&lens_norms=with residual",
+        "kind=encoder&layer=2&head=3&lens=ALTI",
+        f"view=compare&with=another lens&lens=norms&lens2=ALTI&{HEAD}",
+    ),
+    "inside": (
+        "kind=encoder&head=1",
+        "kind=decoder&head=1&score=one key&key=5",
+        "kind=cross&layer=6&head=1&score=first key − second&scale_of=none",
+        "kind=decoder&word=1&score=first key − second",
+    ),
     "roles": (
         f"roles_view=Roles&{HEAD}",
-        "roles_view=Roles&kind=cross-attention&layer=2&head=5",
+        "roles_view=Roles&kind=cross-attention&layer=2&head=5&roles_measure=one-to-one",
+        "roles_view=Roles&kind=decoder&layer=2&head=2&roles_measure=loss increase",
         f"roles_view=Remove heads&{HEAD}&removed=L2 H5 cross,L1 H6 encoder",
-        f"roles_view=Why this word&{HEAD}",
+        f"roles_view=Why this word&{HEAD}&patch_edges=true",
         "roles_view=Why this word&kind=encoder&layer=6&head=3&written=2&why_heads=direct logits",
-        "roles_view=Layer by layer",
+        "roles_view=Layer by layer&encoder_layers=true",
     ),
     "masks": (
         "mask-view=who sees whom&kind=encoder",
-        "mask-view=who sees whom&kind=decoder&mask-row=3",
-        "mask-view=who sees whom&kind=cross-attention&mask-sentence=3",
+        "mask-view=who sees whom&kind=encoder&mask=both&mask-as=0/−∞",
+        "mask-view=who sees whom&kind=decoder&mask=both&mask-row=3&mask-sentence=2",
+        "mask-view=who sees whom&kind=cross-attention&mask=both&mask-sentence=3",
+        "mask-view=shift right",
         *(f"kind={kind}&mask-view=remove the mask" for kind in ("encoder", "decoder", "cross")),
     ),
-    "positions": ("pe_view=Your sentence",),
-    "architecture": ("",),
-    "self_attention": ("",),
-    "additive": ("", "additive_view=Scale&kind=encoder"),
-    "hooks": ("", "hooks_box=Cross-attention of the decoder&hook=mask"),
+    "positions": (
+        "pe_view=Encoding&pe_length=40&pe_width=8",
+        "pe_view=Encoding&pe_length=40&pe_width=8&pe_formula=misprint",
+        "pe_view=Curves",
+        "pe_view=Curves&pe_formula=misprint",
+        "pe_view=Similarity&pe_length=20&pe_width=32",
+        "pe_view=Rotation",
+        "pe_view=Your sentence&pe_stack=encoder",
+        "pe_view=Your sentence&pe_stack=decoder",
+        "pe_view=Learned&pe_stack=decoder",
+        "pe_view=Longer",
+        "pe_view=Remove positions&pe_seed=3",
+    ),
+    "architecture": (
+        "",
+        "edited=Der Hund singt.&arch_box=Cross-attention of the decoder",
+        "arch_box=Feed forward of the decoder&arch_layer=2",
+        "arch_box=Linear",
+        "arch_box=Add %26 norm after feed forward of the encoder&arch_token=4",
+        "arch_view=batch or layer&arch_layer=2&arch_token=3&arch_feature=5",
+        "arch_view=parameters",
+        "arch_view=parameters&arch_N=2&arch_positions=learned",
+    ),
+    "figure2": (
+        "kind=decoder&layer=2&head=3",
+        "kind=encoder&layer=2&head=1&figure2_open=V",
+        "kind=cross&layer=2&head=1&figure2_open=softmax",
+        "figure2_view=one head instead of h&kind=encoder&layer=2&head=1",
+        "figure2_view=one head instead of h&kind=cross&figure2_every=true",
+    ),
+    "self_attention": (
+        "path_from=5&path_to=2&arch_k=2",
+        "arch_quantity=memory&arch_d=16&arch_heads=2&arch_n=64",
+        "arch_quantity=longest path&arch_r=8",
+        "arch_quantity=sequential operations",
+    ),
+    "additive": ("kind=decoder&layer=2&head=3&additive_seed=7", "additive_view=Scale&kind=encoder"),
+    "hooks": ("hooks_box=Cross-attention of the decoder&hook=mask", "hook=pattern&layer=2&head=3"),
+    "schedule": ("", "pairs=256 · 2000&axes=logarithmic&used=true&steps=30000"),
+    "tables": ("",),
+    "training": ("training_view=Heads forming&kind=encoder&trained=64", "training_view=Curves"),
+    "corpus": (
+        "corpus_view=Heads&corpus_x=entropy&corpus_color=role",
+        "corpus_view=One head&kind=encoder&layer=2&head=3&corpus_measure=previous",
+        "corpus_view=Search&search_order=largest first&match_source=dog",
+        "corpus_view=Pairs&pairs_group=number",
+    ),
 }
+
+IMPORTED = {page: import_module(f"viz.pages.{page}").PAGE for page in VIEWS}
+DRAWN = "drawn"
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")
 WITH_NUMBER = re.compile(r"\d\\?\.\d\d$")
@@ -72,7 +133,7 @@ def bundled() -> tuple[Translator, dict[str, AttentionTrace]]:
 @pytest.mark.parametrize("page", VIEWS)
 def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -> None:
     lines: list[str] = []
-    earlier: dict[str, set[str]] = {text: set() for text in SENTENCES}
+    earlier: dict[str, set[str]] = {text: set() for text in (*SENTENCES, DRAWN)}
     # the app draws them above the page
     translator, traces = bundled
     notable = {
@@ -81,11 +142,12 @@ def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -
     }
     for query in VIEWS[page]:
         url = dict(parse_qsl(query))
-        both = [
-            [*notable[text], *statements(serve(page, checkpoint=BUNDLED, text=text, **url))]
-            for text in SENTENCES
-        ]
-        for text, mine, other in zip(SENTENCES, both, both[::-1], strict=True):
+        both, pictures = [], []
+        for text in SENTENCES if IMPORTED[page].needs_sentence else SENTENCES[:1]:
+            app = serve(page, checkpoint=BUNDLED, text=text, **url)
+            both.append([*notable[text], *statements(app)])
+            pictures.append([_plain(line) for line in drawn(app)])
+        for text, mine, other in zip(SENTENCES, both, both[::-1], strict=False):
             lines.append(f"# {query} · {text}")
             lines += [
                 line
@@ -93,6 +155,10 @@ def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -
                 if line not in earlier[text] and (line not in other or COUNTS.fullmatch(line))
             ]
             earlier[text].update(mine)
+        for number, mine in enumerate(pictures):
+            lines.append(f"# {query} · drawn of {SENTENCES[number]}")
+            lines += [line for line in mine if line not in earlier[DRAWN]]
+            earlier[DRAWN].update(mine)
     path = STORED / f"{page}.txt"
     if os.environ.get("HEADLIGHT_RENEW") == "1":
         path.write_text("\n".join([*lines, ""]), "utf-8")
@@ -171,5 +237,5 @@ def _texts(value: Any, name: str = "") -> Iterator[str]:
 def _plain(text: str) -> str:
     """Without marks of direction and emphasis, lines of code, rounding, and a stopwatch's time."""
     text = re.sub("[\u2068\u2069\u2060*`]", "", ESCAPED.sub(r"\1", text))
-    text = re.sub(r"\S+\.py:\d+ \S+|\d+ ms\b|\d[\d.]*e[-−]\d+", "…", text)
+    text = re.sub(r"\S+\.py:\d+ \S+|\d+ [mµ]s\b|\d[\d.]*e[-−]\d+", "…", text)
     return " ".join(text.split())

@@ -32,7 +32,7 @@ class RemovalOrder:
 
 
 def places(model: Transformer) -> int:
-    """Return the number of places that are found one after another."""
+    """Return how many heads of the order are found one after another, by removing them."""
     return min(GREEDY, len(all_heads(model.config)))
 
 

@@ -1,4 +1,4 @@
-"""The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
+"""The lenses: ways to say how much a query takes from a key, in one place and one shape."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from transformer.analysis.lenses import rollout
 from transformer.analysis.lenses.alti import ALTI
 from transformer.analysis.lenses.decomposition import NORM, NORM_LAYER_NORM, NORM_RESIDUAL
 from transformer.analysis.lenses.gradient import GRADIENT
@@ -16,13 +15,13 @@ from transformer.analysis.lenses.names import VARIANTS as VARIANTS
 from transformer.analysis.lenses.names import AnyLens as AnyLens
 from transformer.analysis.lenses.names import Lens as Lens
 from transformer.analysis.lenses.names import LensName as LensName
+from transformer.analysis.lenses.rollout import ROLLOUT
 from transformer.analysis.lenses.value_zeroing import VALUE_ZEROING
 from transformer.analysis.lenses.weights import WEIGHTS
 from transformer.analysis.teacher_forcing import (
     Progress,
     count_steps,
     measure_layers,
-    stack_layers,
 )
 from transformer.arrays import AnyFloats, Singles
 from transformer.choices import check_choices
@@ -32,7 +31,7 @@ from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
 _ALL = (
-    WEIGHTS, NORM, NORM_LAYER_NORM, NORM_RESIDUAL, ALTI, rollout.ROLLOUT, GRADIENT, VALUE_ZEROING,
+    WEIGHTS, NORM, NORM_LAYER_NORM, NORM_RESIDUAL, ALTI, ROLLOUT, GRADIENT, VALUE_ZEROING,
 )  # fmt: skip
 LENSES: dict[AnyLens, Lens] = {lens.name: lens for lens in _ALL}
 """The lenses by their names, in the order of menus."""
@@ -40,7 +39,7 @@ LENSES: dict[AnyLens, Lens] = {lens.name: lens for lens in _ALL}
 HAS_HEADS: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if lens.has_heads)
 """Lenses that tell the heads apart; the others are of whole layers."""
 
-NEEDS_NO_MODEL: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if not lens.needs_model)
+NEEDS_NO_MODEL: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if lens.of_trace)
 """Lenses that need no model where a trace has its weights."""
 
 SIGNED: frozenset[AnyLens] = frozenset(lens.name for lens in _ALL if lens.signed)
@@ -103,7 +102,8 @@ def lens_of_kinds(
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
-        if name not in NEEDS_NO_MODEL:
+        of_trace = LENSES[name].of_trace
+        if of_trace is None:
             raise InputError(
                 f"The lens {name} needs the model that made the weights, and this trace has the "
                 f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
@@ -111,13 +111,9 @@ def lens_of_kinds(
         absent = next((kind for kind in kinds if kind not in trace.kinds), None)
         if absent is not None:
             raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
-        if name == "weights":
-            return {kind: trace.weights(kind) for kind in kinds}
         step = count_steps(progress, sum(len(trace.weights(kind)) for kind in kinds))
-        layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
-        return {
-            kind: stack_layers(values, step).astype(np.float32) for kind, values in layers.items()
-        }
+        values = {kind: of_trace(trace, kind, step) for kind in kinds}
+        return {kind: values[kind].astype(np.float32, copy=False) for kind in kinds}
     require_loaded(translator)
     measure, model = LENSES[name].measure, translator.model
     if measure is None:
@@ -183,4 +179,4 @@ def lens_trace(
     for kind, values in lens_of_kinds(name, translator, trace, progress=progress).items():
         shares = as_rows(values)
         weights[kind] = shares if shares.ndim == 4 else shares[:, None]  # one head for all
-    return replace(trace, **weights, head_counts={})  # a model of ours has as many in each layer
+    return replace(trace, **weights, head_counts=trace.head_counts if name in HAS_HEADS else {})

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from transformer.analysis.teacher_forcing import LayerMeasure
+from transformer.arrays import AnyFloats
 from transformer.choices import check_choices
+from transformer.kinds import Kind
+from transformer.trace import AttentionTrace
 
 LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]
 NAMES: tuple[LensName, ...] = get_args(LensName)
@@ -31,7 +34,8 @@ class Lens:
     # from the values of one pass; None: the function takes model and trace, and gives every kind
     measure: LayerMeasure | None
     has_heads: bool  # whether it tells the heads apart; else its values are of whole layers
-    needs_model: bool = True  # also where a trace has its weights
+    # from a trace alone, a call of the last argument for each layer; None: it needs the model
+    of_trace: Callable[[AttentionTrace, Kind, Callable[[], None]], AnyFloats] | None = None
     signed: bool = False  # whether there are values below 0, of what speaks against the words
     without_residual: bool = False  # whether cross-attention leaves out its share
     variant: str = ""  # in the menu of norms, for a norm

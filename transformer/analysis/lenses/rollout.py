@@ -10,7 +10,7 @@ from transformer import choices, errors
 from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.heads import measures
 from transformer.analysis.lenses.names import Lens
-from transformer.analysis.teacher_forcing import Cache, LayerMeasure, patterns
+from transformer.analysis.teacher_forcing import Cache, LayerMeasure, patterns, stack_layers
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -108,5 +108,5 @@ ROLLOUT = Lens(
     function=rollout,
     measure=LayerMeasure(points, rollout),
     has_heads=False,
-    needs_model=False,
+    of_trace=lambda trace, kind, step: stack_layers(rollout_of_weights(trace, kind), step),
 )

@@ -13,5 +13,5 @@ WEIGHTS = Lens(
     function=attention_scores,
     measure=LayerMeasure(lambda model, kind: model.attention_points(kind, "pattern"), patterns),
     has_heads=True,
-    needs_model=False,
+    of_trace=lambda trace, kind, _: trace.weights(kind),
 )

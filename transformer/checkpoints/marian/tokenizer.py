@@ -211,7 +211,7 @@ def _numbers(path: Path, digest: "hashlib._Hash") -> dict[str, int]:
 def _processor(
     path: Path, numbers: Mapping[str, int], digest: "hashlib._Hash"
 ) -> SentencePieceProcessor:
-    """Read a `.spm` file, most of whose pieces have a number."""
+    """Read a `.spm` file; most of its pieces must be in the vocabulary."""
     missing = f"{path.parent} has no tokenizer: {path.name} is missing; save it there."
     with reading(path, missing=missing):
         content = read_bytes(path, tokenizers.MAX_BYTES)

@@ -55,11 +55,6 @@ def key_of(translator: Translator, trace: AttentionTrace) -> tuple[Hashable, Has
     return identity(translator), trace_identity(trace)
 
 
-def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate with the paper's settings, cached; see `search`."""
-    return search(translator, text, SearchSettings(beam_size=beam_size))
-
-
 def search(
     translator: Translator,
     text: str,

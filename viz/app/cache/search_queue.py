@@ -9,25 +9,23 @@ its members wait for each other, and few requests are refused.
 
 import ipaddress
 import logging
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from threading import Lock, Semaphore
-from typing import Literal, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
-
-import torch
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
+from viz.app.cache.lane import FullError, Lane
 from viz.app.cache.memory import server_wide
-from viz.app.cache.metrics import count_refusal, metrics
+from viz.app.log import log_refusal
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MAX_RUNS = 8  # largest number of simultaneous runs of pages of one client; its further runs wait
@@ -114,8 +112,6 @@ CALM, PAUSE = 0.15, 0.05
 found by then comes at once, without a flicker."""
 
 
-State = Literal["waiting", "running"]
-
 _LOG = logging.getLogger(__name__)
 
 
@@ -156,70 +152,22 @@ class _Request:
         alone = bool(self.settings.constrained) or is_hooked
         self.group = self if alone else (id(self.translator), self.settings)
 
+    def is_unwanted(self) -> bool:
+        return self.result.cancelled()
+
     def finish(self, translation: Translation) -> None:
-        waited, seconds = self.began - self.asked, time.monotonic() - self.began
-        metrics().waiting_seconds.observe(waited)
-        metrics().search_seconds.observe(seconds)
+        seconds = time.monotonic() - self.began
         if seconds > SLOW_SECONDS:
-            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
+            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, self.began - self.asked)
         with suppress(InvalidStateError):  # the user has left
             self.result.set_result(translation)
 
 
-class _Lane:
-    """Searches in the order in which they came, by one thread, which lives while some wait."""
-
-    def __init__(self, together: int, most: int) -> None:
-        self._together, self._most = together, most
-        self._waiting: list[_Request] = []
-        self._has_thread = False
-        self._running = 0
-        self._lock = Lock()
-
-    def add(self, request: _Request) -> None:
-        with self._lock:
-            self._sweep()
-            count = len(self._waiting)
-            own = sum(other.client == request.client for other in self._waiting)
-            if count >= self._most or own >= max(self._most // 2, 1):
-                count_refusal("too many searches")
-                raise BusyError(
-                    f"{count} sentences wait for this server already: try again in a moment."
-                )
-            self._waiting.append(request)
-            if not self._has_thread:
-                threading.Thread(target=self._run, name="search", daemon=True).start()
-                self._has_thread = True
-
-    def place(self, request: _Request) -> int:
-        """Return how many are searched before or with a request that waits, from 1; 0 if none."""
-        with self._lock:
-            return self._waiting.index(request) + 1 if request in self._waiting else 0
-
-    def count(self, state: State) -> int:
-        with self._lock:
-            return len(self._waiting) if state == "waiting" else self._running
-
-    def _sweep(self) -> None:
-        self._waiting = [other for other in self._waiting if not other.result.cancelled()]
-
-    def _run(self) -> None:
-        torch.set_num_threads(1)  # of this thread
-        while batch := self._next_batch():
-            _search(batch)
-
-    def _next_batch(self) -> list[_Request]:
-        """Take the first request and those that it can share a batch with; none at the end."""
-        with self._lock:
-            self._sweep()
-            same = [other for other in self._waiting if other.group == self._waiting[0].group]
-            batch = same[: self._together]
-            self._waiting = [other for other in self._waiting if other not in batch]
-            self._running, self._has_thread = len(batch), bool(batch)
-        return batch
+def _batch(waiting: Sequence[_Request]) -> Sequence[_Request]:
+    return [other for other in waiting if other.group == waiting[0].group][:TOGETHER]
 
 
-def _search(batch: list[_Request]) -> None:
+def _search(batch: Sequence[_Request]) -> None:
     """Search for all sentences of a batch; stop one when its user leaves or its budget ends."""
     first, now = batch[0], time.monotonic()
     for request in batch:
@@ -255,11 +203,8 @@ class SearchQueue:
     """The searches of all users, in two lanes, so that a paragraph keeps no sentence waiting."""
 
     def __init__(self) -> None:
-        self._short, self._long = _Lane(TOGETHER, MAX_WAITING), _Lane(1, MAX_LONG)
-
-    def count(self, state: State) -> int:
-        """Return how many searches wait, or run."""
-        return self._short.count(state) + self._long.count(state)
+        self._short = Lane("search", _search, MAX_WAITING, batch=_batch)
+        self._long = Lane("search", _search, MAX_LONG)
 
     def search(
         self,
@@ -273,7 +218,13 @@ class SearchQueue:
         is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long
         request = _Request(translator, source, settings, watcher is not None, current_client())
-        lane.add(request)
+        try:
+            lane.add(request)
+        except FullError as full:
+            log_refusal("too many searches")
+            raise BusyError(
+                f"{full.count} sentences wait for this server already: try again in a moment."
+            ) from None
         try:
             with without_turn():
                 while not wait([request.result], PAUSE).done:

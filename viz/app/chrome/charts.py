@@ -1,6 +1,6 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +41,7 @@ def altair_chart(
     width: Literal["stretch", "content"] = "stretch",
     title: str = "",
 ) -> None:
-    """Draw a chart not compared with the schema of Vega-Lite, which takes up to half of the time.
+    """Draw a chart without its validation by the schema of Vega-Lite, up to half of the time.
 
     Its tables travel in the message, so they are small; `alt` says what it shows. What `spec_of`
     gave may stand for the chart, and stays as it is. `title` names the head that it shows, if one.
@@ -156,6 +156,26 @@ def draw_small_map(trace: AttentionTrace, head: Head, *, key: str, alt: str) -> 
         writes=axes.writes,
     )
     altair_chart(chart, key=key, alt=alt)
+
+
+def data_table(
+    shown: pd.DataFrame,
+    name: str,
+    formats: Mapping[str, str],
+    *,
+    titles: Mapping[str, str] | None = None,
+    saved: pd.DataFrame | None = None,
+    height: int = 320,
+) -> None:
+    """Draw a table, its numbers in formats of Streamlit by column, and the menu that saves it.
+
+    Some columns have other `titles`; where the table is not what is drawn, `saved` is.
+    """
+    number, titled = st.column_config.NumberColumn, titles or {}
+    config = {column: number(titled.get(column), format=form) for column, form in formats.items()}
+    key = f"{name}-table"
+    st.dataframe(shown, hide_index=True, height=height, column_config=config, key=key)
+    table_downloads(shown if saved is None else saved, name)
 
 
 def table_downloads(table: pd.DataFrame, name: str) -> None:

@@ -93,12 +93,6 @@ TERMS = {
 }
 """Definitions by the word on the screen."""
 
-_HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
-_WORDS = {
-    "bar": ("log probability", "subword"),
-    "translate": (*_HEADS, "beam", "alignment error"),
-}
-
 SOURCE_SHARE_LIMITS = (
     "They say what the model used, not whether the word is right: left-out text in whole sentences "
     "is found no better than chance (AUC 0.46 to 0.49 in HalOmi, Dale et al. 2023), and in a "
@@ -106,11 +100,6 @@ SOURCE_SHARE_LIMITS = (
     "translation that you type they follow what the model would have written instead."
 )
 """Limits of the shares of the source, wherever these are shown."""
-
-
-def help_on(place: str) -> str:
-    """Return the help of the bar or of a page, by its path: a line in Markdown for each word."""
-    return help_of(_WORDS[place])
 
 
 def help_of(terms: Iterable[str]) -> str:

@@ -164,7 +164,7 @@ def controls_row(key: str | None = None) -> DeltaGenerator:
 
 
 def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
-    """Choose the first option where a link names it: its widget would drop the default."""
+    """Choose the first option if the link names it: Streamlit drops defaults from the URL."""
     if has_arrived() and st.query_params.get(key) in (str(first), shown or str(first)):
         st.session_state[key] = first
 

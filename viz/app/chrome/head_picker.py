@@ -40,7 +40,7 @@ def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -
 
 
 def pick_row(translator: Translator, *, disabled: bool = False) -> kinds.Row:
-    """Draw the switch between the two words of a decoder's row, at first as links are measured."""
+    """Draw the switch between the two words of a decoder's row; at first, as links are measured."""
     rows = {name: row for row, name in ROW_NAMES.items()}
     first = ROW_NAMES[alignment_settings.read_alignment(translator).row]
     state = st.session_state

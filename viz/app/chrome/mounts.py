@@ -21,6 +21,7 @@ from transformer.analysis.heads.head import Head
 from transformer.files import installed
 from viz.app.links import address
 from viz.draw import attention_map, head_grid
+from viz.draw.open_head import Heads
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -75,7 +76,7 @@ def mount_choice(
 
 
 def mount_map(key: str, labels: trace.Labels, encode: Callable[..., bytes | None]) -> bool:
-    """Mount a map whose pinned row the address has, from 1; False where there is none."""
+    """Mount a map with the pinned row of the URL, from 1; return False if nothing is encoded."""
     name, state, shown = f"{key}{address.PINNED_ROW}", f"{key}-labels", tuple(labels)
     if st.session_state.setdefault(state, shown) != shown and not address.has_arrived():
         address.choose(name, None)
@@ -95,13 +96,13 @@ def mount_map(key: str, labels: trace.Labels, encode: Callable[..., bytes | None
 def mount_grid(
     key: str,
     data: bytes,
-    parts: Sequence[head_grid.GridPart],
+    kinds: Sequence[Heads],
     *,
     selected: Head,
     on_pick: Callable[[Head], None],
 ) -> None:
     """Mount the grid of all heads, encoded under the same key, with the selected head outlined."""
-    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+    shapes = {heads.kind: heads.axes.weights.shape[:2] for heads in kinds}
 
     def pick(click: tuple[Head, int]) -> None:
         head, st.session_state[f"{key}-answered"] = click

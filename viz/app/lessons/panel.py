@@ -21,7 +21,8 @@ from viz.app.chrome.problems import say
 from viz.app.lessons import class_answers, library, progress
 from viz.app.lessons.progress import Progress, card_view, draw_link, is_open
 from viz.app.links import address
-from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence import search_request
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
@@ -65,11 +66,10 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 
 _MINUTES = range(1, MAX_MINUTES + 1)
 _MISSING = "panel.missing"  # in the session: the text that asks for an answer, for one run
-_STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link
 
 
 def begin() -> None:
-    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
+    """Take the sentence of the lesson if the address has none; call this before the bar."""
     st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
@@ -90,33 +90,30 @@ def label(name: str) -> str:
     return TEXTS[lesson.language if lesson else "en"][name]
 
 
-def show(page: str) -> None:
-    """Draw the open card of the lesson that the address names, if it names one."""
-    st.session_state[_STATUS] = None
+def show(page: str, bar: BarTranslation | None) -> tuple["_Panel", DeltaGenerator] | None:
+    """Draw the open card of the lesson that the address names; return what `notice` takes."""
     if (place := progress.current()) is None:
-        return
+        return None
     with st.container(key="lesson", gap="small"):
         offered = library.offered()
         if (lesson := offered.lessons.get(place.lesson)) is None:
             own = [text for text in offered.problems if text.startswith(f"{place.lesson}.md")]
             say(own[0] if own else "There is no such lesson here: take one from “Lessons”.")
             button("Close", "lesson-end", progress.leave, type="tertiary")
-            return
-        _Panel(lesson, place._replace(card=min(place.card, len(lesson.cards) - 1)), page).draw()
+            return None
+        place = place._replace(card=min(place.card, len(lesson.cards) - 1))
+        panel = _Panel(lesson, place, page, bar)
+        return panel, panel.draw()
 
 
-def notice(page: str) -> None:
-    """Light what the open card is about where the page shows its view; the page has been drawn."""
-    status: tuple[_Panel, DeltaGenerator] | None = st.session_state.pop(_STATUS, None)
-    if status is None:
-        return
-    panel, slot = status
+def notice(panel: "_Panel", slot: DeltaGenerator) -> None:
+    """Highlight what the open card is about, if the page shows it; call this after the page."""
     if panel.predicts:
         with slot:
             st.caption(panel.texts["predict"])
             st.html("<i data-predict hidden></i>")
         return
-    if not is_open(card_view(panel.lesson, panel.card, page), page):
+    if not is_open(card_view(panel.lesson, panel.card, panel.page), panel.page):
         return
     with slot:
         if panel.card.view is not None:
@@ -132,6 +129,7 @@ class _Panel(NamedTuple):
     lesson: Lesson
     place: Progress
     page: str
+    bar: BarTranslation | None  # the sentence to which the answers belong
 
     @property
     def card(self) -> Card:
@@ -150,7 +148,8 @@ class _Panel(NamedTuple):
     def texts(self) -> Mapping[str, str]:
         return TEXTS[self.lesson.language]
 
-    def draw(self) -> None:
+    def draw(self) -> DeltaGenerator:
+        """Draw it; return the place of the text below the link to its view."""
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
@@ -180,28 +179,29 @@ class _Panel(NamedTuple):
                 st.markdown(card.ask)
                 self._field(given)
         if not card.predict:
-            self._view()
+            slot = self._view()
         with st.container(key="lesson-act", gap="small"):
             if card.ask:
                 self._question(given)
             if at == len(lesson.cards) - 1:
                 self._end()
-            bar = sentence_bar.current()
+            bar = self.bar
             if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
                 st.caption(texts["model"])
         if card.predict:
-            self._view()
+            slot = self._view()
         with st.container(key="lesson-on", horizontal=True, gap="small"):
-            self._way(at - 1, "back")
+            self._card_link(at - 1, "back")
             st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
-            self._way(at + 1, "next")
+            self._card_link(at + 1, "next")
+        return slot
 
     def _end(self) -> None:
         """Draw the score, and the download of all answers, once something was answered."""
         lesson, texts = self.lesson, self.texts
         if (
             not any(self.place.on(task) for task in lesson.tasks)
-            or (sentence := _sentence()) is None
+            or (sentence := self._sentence()) is None
         ):
             return
         marked = marked_answers(lesson, self.place, sentence, "")
@@ -236,20 +236,20 @@ class _Panel(NamedTuple):
             st.code(link, language=None, wrap_lines=True)
             st.image(memory.memo(("qr code", link), lambda: qr_code(link)), width=280)
 
-    def _view(self) -> None:
-        """Draw the link to the view of a card, with the place for what `notice` says of it."""
+    def _view(self) -> DeltaGenerator:
+        """Draw the link to the view of a card; return the place for what `notice` says of it."""
         with st.container(key="lesson-view", horizontal=True, gap="small"):
             if self.card.view is not None and not self.predicts:
                 view = card_view(self.lesson, self.card, self.page)
                 draw_link(self.lesson, self.place.card, view, self.texts["open"])
-            st.session_state[_STATUS] = self, st.container(width="content")
+            return st.container(width="content")
 
     def _question(self, given: str) -> None:
         """Draw the question of a card, or the verdict on what was given."""
         card, texts = self.card, self.texts
         if not given:
             st.markdown(card.ask)
-        sentence, wanted = _sentence(), self.lesson.sentence_of(card)
+        sentence, wanted = self._sentence(), self.lesson.sentence_of(card)
         if wanted and sentence is not None and sentence.trace.source != wanted:
             st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
             button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
@@ -265,6 +265,14 @@ class _Panel(NamedTuple):
             st.text(texts["wait"])
         else:
             self._verdict(given, answer)
+
+    def _sentence(self) -> Sentence | None:
+        if self.bar is None:
+            return None
+        try:
+            return Sentence(self.bar.translator, self.bar.trace)
+        except HeadlightError:  # the page says so
+            return None
 
     def _field(self, given: str) -> None:
         card, label, number = self.card, self.texts["answer"], self.place.card
@@ -320,7 +328,7 @@ class _Panel(NamedTuple):
                 if given != SHOWN:
                     self._offer_answer()
 
-    def _way(self, number: int, name: str) -> None:
+    def _card_link(self, number: int, name: str) -> None:
         """Draw the link to a card, which also opens its view, unless the student predicts first."""
         lesson, label = self.lesson, self.texts[name]
         if not 0 <= number < len(lesson.cards):
@@ -337,23 +345,15 @@ class _Panel(NamedTuple):
             draw_link(lesson, number, card_view(lesson, card, self.page), label)
 
 
-def _sentence() -> Sentence | None:
-    if (bar := sentence_bar.current()) is None:
-        return None
-    try:
-        return Sentence(bar.translator, bar.trace)
-    except HeadlightError:  # the page says so
-        return None
-
-
 def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     if card.answer is None or sentence is None:
         return right_answer(card, sentence)
-    return memory.memo_per_trace(
-        sentence.trace,
-        ("lesson answer", cached_results.identity(sentence.translator), repr(card.answer)),
-        lambda: right_answer(card, sentence),
+    key = (
+        "lesson answer",
+        repr(card.answer),
+        *cached_results.key_of(sentence.translator, sentence.trace),
     )
+    return memory.memo(key, lambda: right_answer(card, sentence))
 
 
 def _submit(card: Card, task: str, key: str) -> None:
@@ -376,9 +376,8 @@ def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: 
     translator, trace = sentence.translator, sentence.trace
     origin = Origin.from_translator(translator, trace.source, "")
     marked: list[GivenAnswer] = []
-    key = memory.memo_per_trace(
-        trace,
-        ("lesson key", lesson.name, lesson.checksum, cached_results.identity(translator)),
+    key = memory.memo(
+        ("lesson key", lesson.name, lesson.checksum, *cached_results.key_of(translator, trace)),
         lambda: [e._replace(sentence=None) for e in answer_key(lesson, translator, trace)],
     )
     for task, entry in zip(lesson.tasks, key, strict=True):

@@ -66,7 +66,7 @@ def in_use(folder: Path, report: teacher_forcing.Progress) -> AbstractContextMan
 
 
 def problem(offered: "OfferedModels") -> str:
-    """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
+    """Return a sentence on a requested model that is absent, or ""; call this before `choose`."""
     state = st.session_state
     names = address.raw_value(MODEL), state.get(MODEL)
     missing = next((name for name in names if name and name not in offered.folders), None)

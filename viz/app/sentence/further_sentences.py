@@ -5,7 +5,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, problems
-from viz.app.sentence import sentence_bar, source_box
+from viz.app.sentence import source_box
 from viz.app.sentence.sentence_bar import BarTranslation
 
 MORE = "more"  # name in the URL; the pages that need a batch share it
@@ -36,10 +36,7 @@ def traces(bar: BarTranslation) -> list[AttentionTrace]:
     all_traces = [bar.trace]
     for number, line in [*lines.items()][:MAX_SENTENCES]:
         try:
-            translation = cached_results.translate(
-                bar.translator, line, st.session_state[sentence_bar.BEAM]
-            )
-            all_traces.append(cached_results.trace(bar.translator, translation))
+            all_traces.append(cached_results.trace(bar.translator, bar.translate(line)))
         except HeadlightError as error:
             st.text(f"Line {number}: {problems.without_paths(error)}")
     return all_traces

@@ -15,25 +15,18 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import search_options, search_request, source_box, subwords
-from viz.app.sentence.search_options import SearchRequest
+from viz.app.sentence import search_request, source_box, subwords
+from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
 
-TEXT, BEAM = search_request.TEXT, search_options.BEAM  # names in the URL
+TEXT = search_request.TEXT  # name in the URL
 
-_LINKED, _CURRENT, _OPENED, _IN_LINK, _LANGUAGES = (
-    f"sentence_bar.{name}" for name in ("linked", "current", "opened", "in_link", "languages")
+_LINKED, _IN_LINK, _LANGUAGES = (
+    f"sentence_bar.{name}" for name in ("linked", "in_link", "languages")
 )
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
-
-
-class OpenModel(NamedTuple):
-    """The model of the bar, which a page can need without a sentence."""
-
-    name: str  # in the menu of models
-    translator: Translator
 
 
 class BarTranslation(NamedTuple):
@@ -59,25 +52,28 @@ class BarTranslation(NamedTuple):
         """Return the origin of a trace that its model made."""
         return caption.Origin.from_translator(self.translator, trace.source, trace.target)
 
-    @property
-    def settings(self) -> SearchSettings:
-        """The settings of its search, for comparison with another one."""
-        return search_options.settings_of(self.used)
+    def translate(self, text: str, translator: Translator | None = None) -> Translation:
+        """Translate another text with the beam size of the bar, by its model or another one."""
+        settings = SearchSettings(beam_size=self.requested.beam_size)
+        return cached_results.search(translator or self.translator, text, settings)
 
 
-class NothingToDrawError(Exception):
-    """End of a view that has said what it lacks."""
+class Bar(NamedTuple):
+    """The sentence bar of one run; None for what it says is missing."""
+
+    text: str = ""  # as typed; "" on a page that uses no sentence
+    model: str = ""  # its name in the menu of models
+    translator: Translator | None = None
+    translation: BarTranslation | None = None
 
 
-def show(*, is_used: bool = True) -> str:
-    """Draw the bar and store its translation for the page below; return the text as typed."""
+def show(*, is_used: bool = True) -> Bar:
+    """Draw the bar; return what the page below is drawn with."""
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
     if st.session_state.get(address.PAGE_CHANGED):
         search_request.restore_from_link(linked)
         st.session_state[address.PAGE_CHANGED] = False
-    # what the last run found must not be drawn for a text that now fails
-    release_model()
     offered = menu.offered_models()
     wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
     with st.container(key="sentence-bar" if is_used else "unused-sentence", gap="small"):
@@ -88,11 +84,10 @@ def show(*, is_used: bool = True) -> str:
         with inputs:
             sentence = st.container()
             name = menu.choose(offered)
-        translator, no_model = None, ""
+        translator, bar, no_model = None, None, ""
         try:
             with loading:
                 translator = menu.load(offered.folders[name])
-            st.session_state[_OPENED] = OpenModel(name, translator)
             st.session_state[_LANGUAGES] = translator.languages
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
@@ -111,21 +106,16 @@ def show(*, is_used: bool = True) -> str:
             if translator is None:
                 line.say(" ".join([no_model, *search_request.notices()]))
             else:
-                _answer(translator, request, line, problems.without_paths(offered.problem))
-            _show_notices(menu.reverse_of(languages(), offered))
+                bar = _answer(translator, request, line, problems.without_paths(offered.problem))
+            if bar is not None and bar.notices:
+                _show_notices(bar, menu.reverse_of(languages(), offered))
         if not in_link():
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
-    if is_used:
-        return request.text
-    if problem := " ".join(filter(None, [no_model, *search_request.notices()])):
+    problem = " ".join(filter(None, [no_model, *search_request.notices()]))
+    if problem and not is_used:
         st.text(problem)
-    return ""
-
-
-def release_model() -> None:
-    """Release the model at the end of a run: an idle tab keeps none in memory."""
-    st.session_state[_CURRENT] = st.session_state[_OPENED] = None
+    return Bar(request.text if is_used else "", name, translator, bar)
 
 
 def in_link() -> bool:
@@ -139,31 +129,12 @@ def languages() -> Languages:
     return known
 
 
-def current() -> BarTranslation | None:
-    """Return the translation of this run, or None where the bar says why there is none."""
-    result: BarTranslation | None = st.session_state.get(_CURRENT)
-    return result
-
-
-def opened() -> OpenModel | None:
-    """Return the model of this run, or None where the bar says why there is none."""
-    model: OpenModel | None = st.session_state.get(_OPENED)
-    return model
-
-
-def needed_model() -> OpenModel:
-    """Return the model of this run, for a view that draws nothing without one."""
-    if (model := opened()) is None:
-        raise NothingToDrawError
-    return model
-
-
 def url_choices() -> dict[str, str]:
     """Return the URL parameters of the sentence in the bar and of its search."""
     names = (name for name in search_request.NAMES if name in st.query_params)
     choices = {name: st.query_params[name] for name in names}
-    if (bar := current()) is not None:
-        choices[TEXT] = bar.requested.text
+    if in_link() and (text := fields.typed(TEXT)):  # the address leaves out the first example
+        choices[TEXT] = text
     return choices
 
 
@@ -176,17 +147,8 @@ def is_traced(bar: BarTranslation) -> bool:
         return False
 
 
-def needed() -> BarTranslation | None:
-    """Return the translation of this run; None after saying that there is none."""
-    if (bar := current()) is None:
-        st.text("Without a translation there is nothing to draw.")
-    return bar
-
-
-def _show_notices(reverse: str) -> None:
-    """Show the notices on this run's translation, and the model that reads its language."""
-    if (bar := current()) is None or not bar.notices:
-        return
+def _show_notices(bar: BarTranslation, reverse: str) -> None:
+    """Show the notices on a translation, and the model that reads its language."""
     with st.container(key="notices", gap=None):
         read = bar.translator.languages
         other = read.mistaken(bar.requested.text)
@@ -199,9 +161,9 @@ def _show_notices(reverse: str) -> None:
 
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
-    constraints = (option.name for option in search_options.CONSTRAINTS)
-    names = (search_request.EDITED, *constraints)
-    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
+    for option in search_request.CONSTRAINTS:
+        st.session_state[option.name] = getattr(search_request.USUAL, option.field)
+    st.session_state.update({menu.MODEL: reverse, search_request.EDITED: ""})
 
 
 def show_notices_of(bar: BarTranslation, other: Translation) -> None:
@@ -236,24 +198,25 @@ def _inputs(
 
 def _answer(
     translator: Translator, request: SearchRequest, line: TranslationLine, problem_of_models: str
-) -> None:
+) -> BarTranslation | None:
+    """Translate, and write the translation; None after writing why there is none."""
     try:
         # what stood here stays until something comes (by style/)
         translation, used, problem = search_request.translate_request(translator, request, line)
     except HeadlightError as error:
         st.session_state.pop(_TRANSLATED, None)
         line.say(" ".join([problems.without_paths(error), *search_request.notices()]))
-        return
+        return None
     server_problems = (problem_of_models, menu.limit_problem())
     notices = (
         *filter(None, [problem, *search_request.notices(), *server_problems]),
         *translation.notices,
     )
-    st.session_state[_CURRENT] = BarTranslation(translator, translation, request, used, notices)
     st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)
     with line.figures:
         subwords.show(translator, translation)
+    return BarTranslation(translator, translation, request, used, notices)
 
 
 def _swap(reverse: str) -> None:

@@ -10,6 +10,7 @@ from transformer import Translation, Translator
 from transformer.config import UNK
 from transformer.text.merges import last_pair
 from transformer.text.tokenizer import SPECIAL, WORD_START, Piece, Tokenizer
+from viz.app.cache import cached_results, memory
 from viz.draw.formatting import format_number
 from viz.draw.labels import capitalised, display_tokens
 
@@ -32,10 +33,14 @@ def show(translator: Translator, translation: Translation) -> None:
             translation.best.pieces,
         ),
     )
-    tables = [_table(capitalised(name), *side) for name, *side in sides]  # type: ignore[arg-type]
+    pieces = translation.source_pieces, translation.best.pieces
+    tables = memory.memo(
+        ("subwords", cached_results.identity(translator), pieces),
+        lambda: "".join(_table(capitalised(name), *side) for name, *side in sides),  # type: ignore[arg-type]
+    )
     how = BPE if translator.tokenizer.joins_pairs else UNIGRAM
     with st.container(height=HEIGHT, border=False):
-        st.html(f'<div class="headlight-subwords"><p>{how}</p>{"".join(tables)}</div>')
+        st.html(f'<div class="headlight-subwords"><p>{how}</p>{tables}</div>')
 
 
 def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:

@@ -9,9 +9,11 @@ from transformer import Translation
 from transformer.text import languages
 from transformer.translation import result
 from viz.app.chrome import explanations, fields
-from viz.app.sentence import search_options, search_request
+from viz.app.sentence import search_request
 from viz.draw import formatting
 from viz.draw.changed_words import mark_changed_words
+
+_TERMS = ("log probability", "subword")  # that the help of its figures explains
 
 
 class TranslationLine:
@@ -42,7 +44,7 @@ class TranslationLine:
         pale = f'<span class="headlight-outdated">{escape(self._before)}</span>'
         self._write(pale, f"Your sentence is number {place:,} in the queue.", is_html=True)
 
-    def write(self, translation: Translation, used: search_options.SearchRequest) -> None:
+    def write(self, translation: Translation, used: search_request.SearchRequest) -> None:
         """Write the translation, with its figures."""
         subwords = formatting.counted(len(translation.best.pieces), "subword")
         figures = [
@@ -50,7 +52,7 @@ class TranslationLine:
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
-        self.figures.text(" · ".join(figures), help=explanations.help_on("bar"))
+        self.figures.text(" · ".join(figures), help=explanations.help_of(_TERMS))
         row = self._write(text, used.steers)
         if used.steers:
             with row:

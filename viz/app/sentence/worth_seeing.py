@@ -33,24 +33,27 @@ class Question(NamedTuple):
 
 
 def begin() -> DeltaGenerator:
-    """Put the row of question and findings where it stands; `show` and `link` fill it."""
+    """Reserve the row of question and findings; `show` and `link` fill it."""
     return st.container(key="findings", horizontal=True, gap="small")
 
 
 def show(
     page: str,
+    bar: sentence_bar.BarTranslation | None,
     find: Find = "page",
     row: DeltaGenerator | None = None,
     asked: Question | None = None,
 ) -> None:
     """Draw the question of a view, if it has one, and findings on the sentence."""
-    bar = sentence_bar.current()
     results: list[Finding] = []
     unfinished: jobs.UnfinishedError | None = None
     try:
-        results = [] if bar is None or find == "nothing" else _findings(page, bar, find)[:MOST]
+        if bar is not None and find != "nothing":
+            results = _findings(page, bar.translator, bar.trace, find)[:MOST]
     except jobs.UnfinishedError as error:  # the rest of the page does not wait for it
         unfinished = error
+    except HeadlightError:  # which the page itself says
+        pass
     # the row is there without anything in it, too: else all below it would be drawn anew
     row = begin() if row is None else row
     if asked is not None:
@@ -85,34 +88,28 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
                 navigation.plain_link(finding.page, text, choices)
 
 
-def default_choices(page: str) -> Mapping[str, str]:
+def default_choices(page: str, model: Translator, trace: AttentionTrace) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
-    if (bar := sentence_bar.current()) is None:
-        return {}
-    with suppress(jobs.UnfinishedError):
-        return next((finding.choices for finding in _findings(page, bar)), {})
+    with suppress(jobs.UnfinishedError, HeadlightError):
+        return next((finding.choices for finding in _findings(page, model, trace)), {})
     return {}
 
 
 def _findings(
-    page: str, bar: sentence_bar.BarTranslation, find: FromModel | Literal["page"] = "page"
+    page: str, model: Translator, trace: AttentionTrace, find: FromModel | Literal["page"] = "page"
 ) -> list[Finding]:
-    """Find what is worth seeing, none where the page itself says what is wrong."""
+    """Find what is worth seeing."""
     if page not in PAGES:
         return []
-    try:
-        trace, model = bar.trace, bar.translator
-        short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
-        if find != "page":
-            finding = find(model, trace) if short else None
-            return [finding] if finding else []
-        if page == "roles":
-            return _costliest(model, trace)
-        key = cached_results.key_of(model, trace)
-        compute = partial(ranked, page, trace, model if short else None)
-        return memory.memo(("findings", page, *key), compute)
-    except HeadlightError:
-        return []
+    short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
+    if find != "page":
+        finding = find(model, trace) if short else None
+        return [finding] if finding else []
+    if page == "roles":
+        return _costliest(model, trace)
+    key = cached_results.key_of(model, trace)
+    compute = partial(ranked, page, trace, model if short else None)
+    return memory.memo(("findings", page, *key), compute)
 
 
 def _costliest(model: Translator, trace: AttentionTrace) -> list[Finding]:

@@ -1,8 +1,9 @@
 """Views of a page, and the one way from a view to a number."""
 
+from viz.app.jobs import Offer
 from viz.app.view.compute import (
     Job,
-    Offer,
+    NothingToDrawError,
     cached,
     compute,
     compute_in_job,
@@ -20,6 +21,7 @@ from viz.app.view.page import Page, View, controls, findings_row, program, view
 __all__ = [
     "Content",
     "Job",
+    "NothingToDrawError",
     "Offer",
     "Page",
     "View",

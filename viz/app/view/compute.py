@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.sentence import sentence_bar
+from viz.app.jobs import Offer
 from viz.app.view.listing import Listing, Written
 
 P = ParamSpec("P")
@@ -17,6 +17,10 @@ T = TypeVar("T")
 
 LISTING = "view.listing"
 """In the session, while a view is drawn: its calls."""
+
+
+class NothingToDrawError(Exception):
+    """End of a view that has said what it lacks."""
 
 
 def compute(name: str, function: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
@@ -34,7 +38,7 @@ def compute(name: str, function: Callable[P, T], /, *values: P.args, **named: P.
 
 def cached(function: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
     """Return what `compute` does, without a line in the code."""
-    listing = _listing() if LISTING in st.session_state else Listing()
+    listing = _listing().copy() if LISTING in st.session_state else Listing()
     key = listing.call(function, values, named).key
     return memory.memo(key, lambda: function(*values, **named))
 
@@ -54,7 +58,7 @@ def compute_in_job(
     A function with the argument `progress` gets one to call.
     """
     call = _listing().call(function, values, named)
-    bar = sentence_bar.current()
+    bar = _listing().bar.translation
     assert bar is not None  # else the page has said so and draws nothing
     translator = next((x for x in values if isinstance(x, Translator)), bar.translator)
     trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
@@ -65,36 +69,19 @@ def compute_in_job(
     return result
 
 
-class Offer(NamedTuple):
-    """Work over many lines, which the user asks for."""
-
-    job: str  # its name in the session
-    title: str  # on the screen
-    label: str = ""  # of the button; without one, the run itself does the work
-    start_now: bool = False  # the user has pressed another button for it
-    known: object = None  # the result, if it is stored
-
-
 def compute_on_request(
     name: str, offer: Offer, function: Callable[..., T], /, *values: Any, **named: Any
 ) -> T | None:
     """Do as `compute_in_job` once the user presses a button; until then, draw it."""
     call = _listing().call(function, values, named)
-    translator = sentence_bar.needed_model().translator
+    translator = _listing().bar.translator
+    assert translator is not None  # likewise
     work = _work(translator, function, values, named)
     result: T | None
     if offer.known is not None:
         memory.memo(call.key, lambda: offer.known)
     if offer.label:
-        result = jobs.get_or_offer(
-            offer.job,
-            call.key,
-            offer.title,
-            translator.folder,
-            work,
-            offer.label,
-            start_now=offer.start_now,
-        )
+        result = jobs.get_or_offer(offer, call.key, translator.folder, work)
     else:
         with cached_results.progress_bar(offer.title) as report:
             result = memory.memo(call.key, lambda: work(translator, report))
@@ -153,7 +140,7 @@ def list_file(
 
 
 def list_call(function: Callable[P, object], /, *values: P.args, **named: P.kwargs) -> None:
-    """List a call that only a reader of the code makes, as what it returns takes long."""
+    """List a call that the view itself does not make, because it takes long."""
     _listing().add_call(_listing().call(function, values, named))
 
 

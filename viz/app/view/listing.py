@@ -16,9 +16,10 @@ import numpy as np
 import torch
 
 from transformer import AttentionTrace, Translator
+from transformer.config import EOS
 from transformer.files import installed
 from viz.app.cache import cached_results, memory
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence.sentence_bar import Bar
 
 WIDTH = 72  # characters of a line of code, before its arguments get a line each
 
@@ -39,13 +40,21 @@ class Content(NamedTuple):
 class Listing:
     """The calls of one run of a view, with the sentence bar's model and trace."""
 
-    def __init__(self) -> None:
+    def __init__(self, bar: Bar | None = None) -> None:
+        self.bar = bar or Bar()
         self.values: dict[str, object] = {}
         """Results by name."""
         self._lines: list[str] = []
         self._imports: dict[str, str] = {}  # modules by the names that they provide
         # by identity; the values stay alive, so that no other one gets their identity
         self._known: dict[int, tuple[object, Written]] = {}
+
+    def copy(self) -> "Listing":
+        """Return a listing that knows the same values, and lists for itself alone."""
+        listing = Listing(self.bar)
+        listing.values, listing._lines = dict(self.values), [*self._lines]
+        listing._imports, listing._known = dict(self._imports), dict(self._known)
+        return listing
 
     def call(
         self, function: Callable[..., object], values: tuple[object, ...], named: dict[str, Any]
@@ -83,7 +92,7 @@ class Listing:
         if id(translator) in self._known:
             return
         self._import("headlight", "Translator")
-        self._lines.append(f"{name} = {python_code.load_call(offered)}")
+        self._lines.append(f"{name} = {load_call(offered)}")
         key = cached_results.identity(translator)
         for part in ("", ".model", ".model.config", ".target_tokenizer"):
             known = attrgetter(part[1:])(translator) if part else translator
@@ -168,12 +177,11 @@ class Listing:
 
     def _bar_value(self, value: object) -> Written:
         """Write the sentence bar's model or trace, or another trace of that model."""
-        name, translator = sentence_bar.needed_model()
-        self.add_model("translator", name, translator)
+        if (translator := self.bar.translator) is not None:
+            self.add_model("translator", self.bar.model, translator)
         if isinstance(value, AttentionTrace):
-            call = Written(python_code.trace_call(value, translator), ref(value))
-            bar = sentence_bar.current()
-            if bar is None or value is not bar.trace:
+            call = Written(trace_call(value, translator), ref(value))
+            if (bar := self.bar.translation) is None or value is not bar.trace:
                 return call
             self._lines.append(f"trace = {call.code}")
             self._know_whole(value, Written("trace", call.key))
@@ -185,9 +193,9 @@ class Listing:
         if path.is_relative_to(installed.ASSETS):
             name = self._import("transformer.files.installed", "ASSETS")
             code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
-        elif (opened := sentence_bar.opened()) and path.is_relative_to(opened.translator.folder):
-            folder = f"{self._written(opened.translator).code}.folder"
-            parts = path.relative_to(opened.translator.folder).parts
+        elif (model := self.bar.translator) and path.is_relative_to(model.folder):
+            folder = f"{self._written(model).code}.folder"
+            parts = path.relative_to(model.folder).parts
             code = " / ".join([folder, *map(repr, parts)])
         else:  # whose folder is the server's
             code = f"{self._import('pathlib', 'Path')}({path.name!r})"
@@ -217,3 +225,23 @@ def _bracketed(begin: str, parts: list[str], end: str) -> str:
     if is_short or not parts or (len(parts) == 1 and parts[0][0] in "[{"):
         return line
     return "\n".join([begin, *(indent(f"{part},", "    ") for part in parts), end.lstrip(",")])
+
+
+def load_call(model: str) -> str:
+    """Return the call that loads a model, named as in the menu of models."""
+    is_default = model == next(iter(installed.BUNDLED_BY_NAME))
+    return f"Translator.load({'' if is_default else repr(model)})"
+
+
+def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
+    """Return the call that traces a sentence and its translation."""
+    return f"translator.trace({trace.source!r}, target={trace_target(trace, translator)!r})"
+
+
+def trace_target(trace: AttentionTrace, translator: Translator | None) -> str | list[str]:
+    """Return the translation of a trace, as text if it has its pieces."""
+    if translator and trace.target:
+        read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))
+        if [*(piece.id for piece in read), EOS] == [piece.id for piece in trace.target_pieces]:
+            return trace.target
+    return [piece.text for piece in trace.target_pieces]

@@ -9,20 +9,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
-from viz.app.chrome import fields, problems
+from viz.app.chrome import explanations, fields, problems
 from viz.app.links import first_steps
-from viz.app.sentence import python_code, sentence_bar, worth_seeing
-from viz.app.sentence.sentence_bar import NothingToDrawError
+from viz.app.sentence import sentence_bar, worth_seeing
+from viz.app.sentence.sentence_bar import Bar
 from viz.app.sentence.worth_seeing import Question
-from viz.app.view.compute import LISTING
+from viz.app.view.compute import LISTING, NothingToDrawError
 from viz.app.view.listing import Listing
+
+TITLE = "Python for these numbers"
 
 _ROW, _FINDINGS = "view.row", "view.findings"
 """In the session, while a view is drawn: the row of its page's menu, and that of its findings."""
 
 
-Need = Literal["nothing", "model", "sentence", "trace"]
-"""Inputs of a view: nothing, the model of the bar, or the translation in the bar.
+Need = Literal["nothing", "bar", "model", "sentence", "trace"]
+"""Inputs of a view: nothing, all of the bar, its model, or its translation.
 
 With a sentence, the view is drawn without a translation, too; with a trace, only if it has one.
 """
@@ -70,7 +72,7 @@ class Page:
         """True where a view needs a sentence: without one, the page shows the menu of models."""
         return any(view.needs in ("sentence", "trace") for view in self.views)
 
-    def show(self) -> None:
+    def show(self, bar: Bar) -> None:
         """Draw the question, the menu of views, the chosen view, and the code of its numbers."""
         asks = any(self.question or view.question for view in self.views)
         findings = worth_seeing.begin() if asks else None
@@ -83,37 +85,42 @@ class Page:
         chosen = next(view for view in self.views if view.key == key)
         if asks:
             asked = Question(chosen.question or self.question, self.terms)
-            worth_seeing.show(self.path, chosen.find, findings, asked)
+            worth_seeing.show(self.path, bar.translation, chosen.find, findings, asked)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:
-            with program():
-                chosen.draw(*_given(chosen.needs))
+            with program(bar):
+                chosen.draw(*_given(chosen.needs, bar))
         finally:
             del st.session_state[_ROW], st.session_state[_FINDINGS]
         self.foot()
 
 
-def _given(needs: Need) -> tuple[object, ...]:
+def _given(needs: Need, bar: Bar) -> tuple[object, ...]:
     """Return what a view is drawn with, or say what is missing."""
     if needs == "nothing":
         return ()
+    if needs == "bar":
+        return (bar,)
     if needs == "model":
-        return (sentence_bar.needed_model().translator,)
-    bar = sentence_bar.needed()
-    if needs == "trace" and (bar is None or not sentence_bar.is_traced(bar)):
+        if bar.translator is None:
+            raise NothingToDrawError
+        return (bar.translator,)
+    if (translation := bar.translation) is None:
+        st.text("Without a translation there is nothing to draw.")
+    if needs == "trace" and (translation is None or not sentence_bar.is_traced(translation)):
         raise NothingToDrawError
-    return (bar,)
+    return (translation,)
 
 
 @contextmanager
-def program() -> Iterator[None]:
+def program(bar: Bar | None = None) -> Iterator[None]:
     """List the calls of a view, or of a fragment in it, and draw their code below."""
-    around = st.session_state.get(LISTING)
-    listing = st.session_state[LISTING] = Listing()
+    around: Listing | None = st.session_state.get(LISTING)
+    listing = st.session_state[LISTING] = Listing(bar if around is None else around.bar)
     try:
         yield
         if listing.values:
-            python_code.show_program(listing.source())
+            _show_code(listing.source())
     except NothingToDrawError:
         pass  # the view has said why
     except HeadlightError as error:
@@ -122,6 +129,15 @@ def program() -> Iterator[None]:
         del st.session_state[LISTING]
         if around is not None:
             st.session_state[LISTING] = around
+
+
+def _show_code(source: str) -> None:
+    """Draw a closed expander with the code of all numbers of a view."""
+    with st.expander(TITLE):
+        st.code(source, language="python", wrap_lines=True)
+        if lines := explanations.named_lines():
+            listed = (f"`{line}` {name}" for name, line in lines.items())
+            st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def controls() -> DeltaGenerator:

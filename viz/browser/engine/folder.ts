@@ -62,7 +62,7 @@ export interface Folder extends Stored {
   int8?: Stored;
 }
 
-/** A sentence about a model, or about what it is to read, for whoever uses the page. */
+/** A sentence about a model, or about what it is to read, for the person who uses the page. */
 export class EngineError extends Error {}
 
 /** What one stack of layers is made of. */

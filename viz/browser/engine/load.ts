@@ -130,7 +130,7 @@ export class Loader {
     });
     const [read, kept] = answer.body.pipeThrough(counted).tee();
     const keeping = cache ? cache.put(address, new Response(kept)) : kept.cancel();
-    const isOver = keeping.catch(() => {}); // no room is no error
+    const isOver = keeping.catch(() => {}); // no room is not an error
     return unzip(new Response(read)).finally(() => isOver);
   }
 }

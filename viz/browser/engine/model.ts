@@ -34,6 +34,13 @@ export interface Earlier {
   inputs: Float32Array[];
 }
 
+/** What a pass records, and where it begins. */
+export interface Pass<L> {
+  looks?: L[]; // gets what each row looks at
+  inputs?: Float32Array[]; // gets what each layer reads
+  earlier?: Earlier;
+}
+
 export class Model {
   kernel: Kernel;
   config: Config;
@@ -85,10 +92,10 @@ export class Model {
   }
 
   /** Encode a sentence, `</s>` last, into one of the copies that `begin` made room for.
-   * @param looks gets what each row looks at, by layer @param inputs gets what each layer reads */
+   * @param pass its `looks` are by layer */
   encode(
-    ids: number[], to: Encoded, edits?: Edits, looks?: Float32Array[][], inputs?: Float32Array[],
-    earlier?: Earlier,
+    ids: number[], to: Encoded, edits?: Edits,
+    { looks, inputs, earlier }: Pass<Float32Array[]> = {},
   ): Encoded {
     const { kernel, layers, config: { d_model }, encoder, decoder, room } = this;
     const { X, K, V } = room;
@@ -116,9 +123,8 @@ export class Model {
     return to;
   }
 
-  /** Read rows; `logits` then has what follows each. @param looks gets what each row looks at
-   * @param inputs gets what each layer reads */
-  decode(rows: Row[], looks?: Looks[], inputs?: Float32Array[], earlier?: Earlier) {
+  /** Read rows; `logits` then has what follows each. */
+  decode(rows: Row[], { looks, inputs, earlier }: Pass<Looks> = {}) {
     const { kernel, layers, config: { d_model }, decoder, room } = this;
     const { X, Q, K, V } = room;
     const { N, h, d_k, d_v } = decoder;

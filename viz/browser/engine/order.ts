@@ -87,8 +87,8 @@ export class ForcedPass {
     const count = Math.max(1, Math.floor(ROWS / written.length));
     const rows = count * written.length;
     [this.encoded, ...this.others] = model.begin(ids.length, rows, rows, 1 + count);
-    model.encode(ids, this.encoded, edits, undefined, this.inputs.encoder);
-    model.decode(this.rows(0, this.encoded, edits), undefined, this.inputs.decoder);
+    model.encode(ids, this.encoded, edits, { inputs: this.inputs.encoder });
+    model.decode(this.rows(0, this.encoded, edits), { inputs: this.inputs.decoder });
     [this.logP] = this.scores(1);
   }
 
@@ -107,12 +107,10 @@ export class ForcedPass {
         const rows = heads.flatMap((place, n) => {
           const edits = this.edits.without(place);
           const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
-            undefined, undefined, { layer: place[1], inputs: inputs.encoder });
+            { earlier: { layer: place[1], inputs: inputs.encoder } });
           return this.rows(n, source, edits);
         });
-        model.decode(rows, undefined, undefined, {
-          layer: Math.max(0, first), inputs: inputs.decoder,
-        });
+        model.decode(rows, { earlier: { layer: Math.max(0, first), inputs: inputs.decoder } });
         yield* this.scores(heads.length).map((logP, n) => ({ place: heads[n], logP }));
       }
     }

@@ -55,7 +55,7 @@ export function* searching(
   }
   const [room] = model.begin(ids.length, K * (limit + 1), Math.max(K, forced.length + 1));
   const sentence = ids.map((): Float32Array[] => []);
-  const encoded = model.encode(ids, room, edits, sentence);
+  const encoded = model.encode(ids, room, edits, { looks: sentence });
   let slots = 1; // that are taken
   const start: Prefix = {
     parent: null, piece: BOS, logProb: 0, total: 0, length: 0, slots: [0], state: "kept", uses: 1,
@@ -130,7 +130,7 @@ function read(
   const looks: Looks[] = prefixes.map(() => ({ self: [], cross: [] }));
   const rows = prefixes.map(({ piece, length, slots }) => (
     { piece, position: length, slots, source: encoded, edits }));
-  model.decode(rows, looks);
+  model.decode(rows, { looks });
   model.logits(rows.length, (row, place) => {
     prefixes[row].looks = looks[row];
     prefixes[row].options = optionsAt(model, place, forced[row]);

@@ -21,7 +21,7 @@ export interface Part { // every head of one kind
   heads: number; // the most that a layer has
   counts: number[]; // heads of each layer
   together?: boolean; // a map is of all heads of a layer, so there is one for each
-  amount?: string; // what a square of a map holds, where it is no weight
+  amount?: string; // what a square of a map holds, where it is not a weight
   queries: string[];
   keys: string[];
   block: [rows: number, columns: number]; // tokens that share a cell

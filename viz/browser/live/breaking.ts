@@ -6,7 +6,7 @@ import type { HeadPlace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
 import type { Random } from "./figures.ts";
 import type { LiveSentence } from "./sentence.ts";
-import { changedWords } from "./words.ts";
+import { changedWords } from "../player/changes.ts";
 
 export const PLACES = 12; // heads that are removed one after another
 const SEED = 1; // of the random heads beside them

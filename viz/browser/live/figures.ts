@@ -5,7 +5,7 @@ import { counted } from "../core/labels.ts";
 import { fixed, quote } from "../core/text.ts";
 import type { Trace } from "../core/trace.ts";
 import { changesText, timesOf } from "../player/break_it.ts";
-import { changedWords } from "./words.ts";
+import { changedWords } from "../player/changes.ts";
 
 /** As many random heads as are removed: what log P loses without them, and the text then. */
 export interface Random { logProb: number; text: string }

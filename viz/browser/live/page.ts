@@ -23,7 +23,7 @@ import { Editing } from "./editing.ts";
 import { showChips } from "./chips.ts";
 import { hold } from "./held.ts";
 import { type Act, type Listener, LiveSentence } from "./sentence.ts";
-import { changedRow } from "./words.ts";
+import { changedRow } from "../player/changes.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
 const PAUSE = 3_000; // ms after which typing on, or removing one head more, is another act

@@ -10,7 +10,7 @@ import { type LiveData, storedTrace } from "./data.ts";
 import { EngineClient, refusal } from "./engine_client.ts";
 import { figuresOf, type Random } from "./figures.ts";
 import { Translation } from "./translation.ts";
-import { likelyLanguage } from "./words.ts";
+import { likelyLanguage } from "./language.ts";
 
 export const LONGEST = 2_000; // characters
 const SLOW = 400; // ms after which the page says that it translates

@@ -6,7 +6,7 @@ import { displayTokens } from "../core/labels.ts";
 import type { Side, Trace } from "../core/trace.ts";
 import { type Chosen, Popover } from "../translation_editor/popover.ts";
 import { type EditorData, wordsOf } from "../translation_editor/words.ts";
-import { compared } from "./words.ts";
+import { compared } from "../player/changes.ts";
 
 interface Shown { text: string; space: boolean; first: number } // a word, by its first piece
 

@@ -4,7 +4,9 @@
 import { button, make } from "../core/dom.ts";
 import { counted, KIND_TITLES } from "../core/labels.ts";
 import { fixed, within } from "../core/text.ts";
-import { readWeights } from "../core/trace.ts";
+import { readWeights, type Side } from "../core/trace.ts";
+import { type Changes, changedRow, changedWords } from "./changes.ts";
+import { WINDOW, writtenOf } from "./from_trace.ts";
 import type { Head, KindData, RowPart } from "./plan.ts";
 import { titleOf } from "./sentences.ts";
 
@@ -16,26 +18,31 @@ type Maps = Pick<KindData, "kind" | "weights" | "whole" | "size">;
 const readMaps = (maps: Maps): Maps =>
   ({ ...maps, weights: readWeights(maps.weights), whole: maps.whole ?? maps.size });
 
-/** One head more removed, as `encode_broken` of viz/draw/player.py sends it. */
-interface Removed {
+interface Removal { // one head more
   head: Head;
   log_p: number; // of the original translation
+  maps: Maps[] | null; // where its heads look, if sent
+  // of as many random heads: log P of each draw, and whether the first one's text is the same
+  control: { log_p: number[]; same: boolean } | null;
+}
+
+/** The heads that are removed so far, as `encode_broken` of viz/draw/player.py sends them. */
+export interface Broken {
+  target: Side; // the translation that it is about
+  total: number; // heads in the order in the end
+  log_p: number; // with all heads
+  places: (Removal & { target: Side })[]; // with what the model writes then
+  note: string; // where it stands in the queue, or why there is nothing
+}
+
+interface Removed extends Removal {
   row: RowPart[]; // what the model writes now, and what it lost
   written: string[]; // its subwords, after the token that it begins with
   text: string; // the same as a sentence
-  changes: Changes & { plain: boolean }; // of words
-  maps: Maps[] | null; // where its heads look, if sent
-  // of as many random heads: log P over several draws, and whether the first one's text is the same
-  control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
+  changes: ReturnType<typeof changedWords>;
 }
 
-export interface Broken {
-  written: string[]; // the translation that it is about
-  total: number; // heads in the order in the end
-  log_p: number; // with all heads
-  places: Removed[]; // so far
-  note: string; // where it stands in the queue, or why there is nothing
-}
+type Shown = Omit<Broken, "places"> & { places: Removed[] };
 
 interface Player {
   changed: () => void; // draw the picture again
@@ -53,7 +60,7 @@ export class BreakIt {
   restore: HTMLButtonElement;
   line: HTMLElement;
   root: HTMLElement;
-  data: Broken | null = null;
+  data: Shown | null = null;
   shown = 0; // heads that the picture lacks
   plays = false; // until the text plainly changes
   isOpen = false;
@@ -120,8 +127,10 @@ export class BreakIt {
     this.shown = Math.min(this.shown, data.total); // a link may ask for more
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
-    const places = data.places.map((place, n) => ({
-      ...place, maps: place.maps?.map(readMaps) ?? known[n]?.maps ?? null,
+    const places = data.places.map(({ target, maps, ...place }, n): Removed => ({
+      ...place, text: target.text, written: writtenOf(target).slice(0, WINDOW + 1),
+      row: changedRow(data.target, target, WINDOW), changes: changedWords(data.target, target),
+      maps: maps?.map(readMaps) ?? known[n]?.maps ?? null,
     }));
     this.data = { ...data, places: [...places, ...known.slice(places.length)] };
     this.draw();
@@ -191,14 +200,14 @@ export class BreakIt {
   }
 
   /** Say what is done, or compare two figures, each with what it is of. */
-  lines(data: Broken | null, places: Removed[]): [string, ...[string, string][]] {
+  lines(data: Shown | null, places: Removed[]): [string, ...[string, string][]] {
     if (data && this.shown && places.length === this.shown) {
       return ["", ...compared(data, places)];
     }
     return [this.note(data, places)];
   }
 
-  note(data: Broken | null, places: Removed[]): string {
+  note(data: Shown | null, places: Removed[]): string {
     if (!data) return "Computing which heads this sentence needs most …";
     if (data.note) return data.note;
     if (this.shown) return `Removing head ${places.length + 1} of ${this.shown} …`;
@@ -208,7 +217,7 @@ export class BreakIt {
 }
 
 /** Compare how probable the first translation is without these heads and without random ones. */
-function compared({ log_p: before }: Broken, places: Removed[]): [string, string][] {
+function compared({ log_p: before }: Shown, places: Removed[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
   const count = places.length;
   const lines: [string, string][] = [[
@@ -217,17 +226,16 @@ function compared({ log_p: before }: Broken, places: Removed[]): [string, string
       fixed(before, 2)} → ${fixed(after, 2)}; last: ${KIND_TITLES[head.kind]} ${titleOf(head)}).`,
   ]];
   if (control) {
-    const { low, middle, high, draws, same } = control;
-    const values = draws === 1 ? `one draw: log P ${fixed(middle, 2)}`
-      : `middle of ${draws} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
+    const draws = [...control.log_p].sort((a, b) => a - b);
+    const last = draws.length - 1;
+    const [low, middle, high] = [0, Math.floor(last / 2), last].map((n) => draws[n]);
+    const values = draws.length === 1 ? `one draw: log P ${fixed(middle, 2)}`
+      : `middle of ${draws.length} draws: log P ${fixed(low, 2)} to ${fixed(high, 2)}`;
     lines.push([`Without ${counted(count, "random head")}`, ` it is ${timesOf(before - middle)}; `
-      + `${same ? "no word changes" : "words change, too"} (${values}).`]);
+      + `${control.same ? "no word changes" : "words change, too"} (${values}).`]);
   }
   return lines;
 }
-
-/** Words by which two translations differ. */
-export type Changes = Record<"lost" | "new" | "moved", number>;
 
 export function changesText({ lost, new: added, moved }: Changes) {
   if (lost + added) return `${counted(lost, "word")} lost, ${added} new`;

@@ -6,12 +6,15 @@ import {
 } from "../core/labels.ts";
 import { COLOR, paletteOf } from "../core/palette.ts";
 import { linkSummary, wordLinks } from "../word_links/from_trace.ts";
-import type { About, Kind, KindTrace, Trace, WordLink } from "../core/trace.ts";
+import type { About, Kind, KindTrace, Side, Trace, WordLink } from "../core/trace.ts";
 import type { KindData, PlayerData } from "./plan.ts";
 
 export const WINDOW = 48; // subwords of each side that are drawn
 const GRID_CAPTION = "every head, lens: weights.";
 const CAPTION = "What every head looks at, step by step of the search.";
+
+/** List the subwords of a translation, after the token that it begins with. */
+export const writtenOf = ({ pieces }: Side) => displayTokens(["<s>", ...pieces]);
 
 /** What the page chooses; what is left out is read from the trace. */
 export interface PlayerChoices {
@@ -43,7 +46,7 @@ export function playerData(
   return {
     title: training.length ? "The attention as the model learns"
       : "The translation as it is written",
-    source: source.slice(0, WINDOW), written: written.slice(0, WINDOW + 1),
+    source: source.slice(0, WINDOW), written: written.slice(0, WINDOW + 1), target: trace.target,
     languages: languagesOf(about), outside: outside.join(" and "), kind: first,
     kinds: mapsOf(trace).map((maps, n) => {
       const part = trace.kinds[n];
@@ -88,9 +91,9 @@ export const pieceLinks = ({ source, target }: Trace, links: WordLink[]) =>
  * linked source word while its translation is written. Elsewhere it gives most to a single token,
  * neither a sink nor the token that looks. */
 export function watchedHead(
-  trace: Trace, { kind, layers, heads, weights }: KindTrace, links: WordLink[],
+  trace: Trace, { kind, layers, heads, weights, size }: KindTrace, links: WordLink[],
 ): [layer: number, head: number] {
-  const [queries, keys] = axesOf(trace, kind);
+  const [queries, keys] = axesOf(trace, kind).map((side, n) => side.slice(0, size?.[n]));
   const linked = new Set(links.filter(({ mutual }) => mutual).map(({ source, target }) =>
     `${target} ${source}`));
   const [isLinked, isPlain] = [

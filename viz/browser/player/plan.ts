@@ -4,7 +4,7 @@
 // head. A line that is longer than the picture scrolls.
 
 import { SPECIAL, within } from "../core/text.ts";
-import type { Kind } from "../core/trace.ts";
+import type { Kind, Side } from "../core/trace.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
 
@@ -27,6 +27,7 @@ export interface PlayerData {
   title: string;
   source: string[]; // its subwords
   written: string[]; // those of the translation, after the token that it begins with
+  target?: Side; // the translation as the tokenizer has it, which is asked for by `breaks`
   languages: [source: string, target: string];
   outside: string; // what is not drawn of a long sentence; "" where all is
   kind?: Kind; // that is open first

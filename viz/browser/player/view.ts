@@ -132,7 +132,7 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
-    // of a host that opens heads, another one is no other picture
+    // of a host that opens heads, another one is not another picture
     const chosen = [data.kind, data.kinds.map(({ selected }) => selected)];
     const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
       data.opens || data.training.length ? 0 : chosen]);
@@ -329,7 +329,7 @@ export class Player extends View<PlayerData> {
   }
 
   follow(broken: Broken | null) {
-    const isOurs = JSON.stringify(broken?.written) === JSON.stringify(this.data?.written);
+    const isOurs = String(broken?.target.pieces) === String(this.data?.target?.pieces);
     this.breaking.follow(isOurs ? broken : null);
   }
 

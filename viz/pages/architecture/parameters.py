@@ -13,7 +13,7 @@ from transformer.config import LATER, Positions
 from transformer.paper.costs import meta_model, parameters_by_formula, parameters_of_config
 from viz.app.chrome import charts, explanations
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.sentence import sentence_bar
+from viz.app.sentence.sentence_bar import Bar
 from viz.app.view import compute, controls, view
 from viz.draw import formatting
 from viz.draw.palette import COLOR
@@ -39,15 +39,15 @@ PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
 
-@view("parameters")
-def parameters() -> None:
+@view("parameters", needs="bar")
+def parameters(bar: Bar) -> None:
     """Draw how many parameters a configuration has, by formula and in the model."""
     presets = {
         "base": compute("base", TransformerConfig.base),
         "big": compute("big", TransformerConfig.big),
         "demo": compute("demo", TransformerConfig.demo),
     }
-    if (bar := sentence_bar.current()) is not None:
+    if bar.translator is not None:
         presets[THIS_MODEL] = bar.translator.model.config
 
     def take() -> None:

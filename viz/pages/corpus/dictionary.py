@@ -97,13 +97,6 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> None:
             for column in ("writes", "translations")
         },
     )
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height=400,
-        column_config={"logit": st.column_config.NumberColumn(format="%.2f")},
-        key="dictionary-table",
-    )
-    charts.table_downloads(entries, "dictionary")
+    charts.data_table(shown, "dictionary", {"logit": "%.2f"}, saved=entries, height=400)
     with st.expander("Copying scores as a table"):
         head_grids.table(copying, "copying score", "copying-scores")

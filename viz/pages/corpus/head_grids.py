@@ -32,16 +32,7 @@ def show(table: pd.DataFrame, name: str, key: str) -> None:
 def table(frame: pd.DataFrame, name: str, key: str) -> None:
     """Draw the same table, the largest first, with its downloads."""
     ranked = frame.sort_values(name, ascending=False, kind="stable")
-    number = st.column_config.NumberColumn
     floats = [str(column) for column in frame if frame[column].dtype.kind == "f"]
-    st.dataframe(
-        ranked.replace({"kind": KIND_NAMES}),
-        hide_index=True,
-        height=280,
-        column_config={
-            column: number("p (Holm)", format="%.4f") if column == "p" else number(format="%.3f")
-            for column in floats
-        },
-        key=f"{key}-table",
-    )
-    charts.table_downloads(ranked, key)
+    formats = {column: "%.4f" if column == "p" else "%.3f" for column in floats}
+    shown = ranked.replace({"kind": KIND_NAMES})
+    charts.data_table(shown, key, formats, titles={"p": "p (Holm)"}, saved=ranked, height=280)

@@ -60,7 +60,6 @@ def all_heads(translator: Translator) -> None:
         )
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
-    charts.table_downloads(table, "heads")
     explanations.explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
         "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
@@ -71,7 +70,7 @@ def all_heads(translator: Translator) -> None:
 
 
 def _table(table: pd.DataFrame, axes: list[str]) -> None:
-    columns = [str(name) for name in table]
+    columns, cost = [str(name) for name in table], f"{COST} p"
     ends = ("", " low", " high", " p")
     first = [f"{axis}{end}" for axis in dict.fromkeys(axes) for end in ends]
     first = [name for name in first if name in columns]
@@ -80,13 +79,10 @@ def _table(table: pd.DataFrame, axes: list[str]) -> None:
     order += [name for name in columns if name not in {*order, *hidden}]
     shown = table[order].assign(kind=table["kind"].map(kinds.KIND_NAMES))
     shown = shown.sort_values(axes[-1], ascending=False, kind="stable")
-    number, floats = st.column_config.NumberColumn, [n for n in order if table[n].dtype.kind == "f"]
-    columns_config = {name: number(measure_name(name), format="%.3f") for name in floats}
-    columns_config[f"{COST} p"] = number(f"{measure_name(COST)} p (Holm)", format="%.4f")
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height=320,
-        column_config=columns_config,
-        key="corpus-table",
-    )
+    floats = [name for name in order if table[name].dtype.kind == "f"]
+    titles = {
+        **{name: measure_name(name) for name in floats},
+        cost: f"{measure_name(COST)} p (Holm)",
+    }
+    formats = {**dict.fromkeys(floats, "%.3f"), cost: "%.4f"}
+    charts.data_table(shown, "heads", formats, titles=titles, saved=table)

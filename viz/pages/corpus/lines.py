@@ -25,8 +25,7 @@ from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
-from viz.app.sentence.sentence_bar import NothingToDrawError
-from viz.app.view import Content, compute, controls, list_file
+from viz.app.view import Content, NothingToDrawError, compute, controls, list_file
 from viz.draw.formatting import counted, format_number
 from viz.pages.corpus.measurements import (
     COMMAND,

@@ -130,9 +130,7 @@ def _draw(measured: MeasuredPairs) -> None:
     _draw_stream(compute("stream", pairs.effects_table, shown.patched, pairs.Site), whole)
     st.subheader("Pairs", anchor=False)
     listed = compute("table", pairs.pairs_table, shown)
-    config = {LOST: st.column_config.NumberColumn(format="%.2f")}
-    st.dataframe(listed, hide_index=True, height=320, column_config=config, key="pairs-table")
-    charts.table_downloads(listed, "minimal-pairs")
+    charts.data_table(listed, "minimal-pairs", {LOST: "%.2f"})
     if measured.left_out:
         st.text(f"Left out: {counted(len(measured.left_out), 'pair')}.")
         problems.say_of_lines(measured.left_out, "Pair")

@@ -1,9 +1,9 @@
 """The view “all matrices”: one head at the left, all heads of its layer at the right (§3.2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
-import altair as alt
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
@@ -14,12 +14,11 @@ from transformer.analysis.heads.head import Head
 from transformer.paper import multi_head
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
 from transformer.paper.multi_head import HeadMatrices, ProjectionTimes
-from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import navigation
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import compute, controls, view
+from viz.app.view import cached, compute, controls, view
 from viz.draw.architecture import encode_strip
 from viz.draw.attention_map import MapAxes, encode_map
 from viz.draw.caption import head_caption
@@ -45,7 +44,8 @@ THIRDS = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))  # left and right
 def pick_head(bar: BarTranslation) -> Head:
     """Draw the menus of a head."""
     with controls():
-        return head_picker.pick_head(bar.translator, worth_seeing.default_choices("inside"))
+        first = worth_seeing.default_choices("inside", bar.translator, bar.trace)
+        return head_picker.pick_head(bar.translator, first)
 
 
 @view("all matrices", needs="trace")
@@ -64,8 +64,8 @@ def all_matrices(bar: BarTranslation) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Scaled dot-product attention, {place.title}", anchor=False)
-        one_head = partial(_one_head, matrices, *names, COLOR[kind], opened)
-        draw(trace, one_head, f"one-{opened}", place, "Scaled dot-product attention.")
+        chart = cached(_one_head, matrices, *names, COLOR[kind], opened)
+        draw(trace, chart, f"one-{opened}", place, "Scaled dot-product attention.")
         st.latex(
             r"\text{Attention}(Q, K, V) = "
             r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
@@ -78,17 +78,15 @@ def all_matrices(bar: BarTranslation) -> None:
     with right:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
-            every_head = partial(_every_head, values, concat, place, *names)
-            draw(trace, every_head, f"all-{head}", place, "Multi-head attention.")
+            chart = cached(_every_head, values, concat, place, *names)
+            draw(trace, chart, f"all-{head}", place, "Multi-head attention.")
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
             _open(bar, place, matrices, opened)
         _shapes(model.config.stack(kind), head)
 
 
-def draw(
-    trace: AttentionTrace, make: Callable[[], alt.LayerChart], key: str, place: Head, alt: str
-) -> None:
+def draw(trace: AttentionTrace, chart: dict[str, Any], key: str, place: Head, alt: str) -> None:
     """Draw a part of Figure 2; a click opens a matrix, or another head of the layer."""
     key = f"figure2-{key}"
 
@@ -99,7 +97,6 @@ def draw(
         elif isinstance(name, str) and name in map(str, range(trace.weights(place.kind).shape[1])):
             head_picker.choose(head_picker.HEAD, place.layer, int(name))
 
-    chart = memory.memo_per_trace(trace, (key, *place), lambda: charts.spec_of(make()))
     charts.altair_chart(chart, key=key, on_select=clicked, alt=alt)
 
 
@@ -131,7 +128,7 @@ def _times(values: NDArray[np.floating]) -> str:
 
 def _one_head(
     m: HeadMatrices, queries: Names, keys: Names, color: str, opened: str
-) -> alt.LayerChart:
+) -> dict[str, Any]:
     hidden = int(np.isinf(m.masked).sum())
     mask = f"−∞ in {counted(hidden, 'square')}" if hidden else "hides nothing"
     middle, tops = (0.0, THIRDS[1][1]), [n * (BOX + GAP) for n in range(6)]
@@ -150,12 +147,12 @@ def _one_head(
     q, k, v = (sum(ends) / 2 for ends in THIRDS)
     arrows = [(sum(middle) / 2, top, top - GAP) for top in tops[1:5]]
     arrows += [(q, tops[5], tops[5] - GAP), (k, tops[5], tops[5] - GAP), (v, tops[5], BOX)]
-    return drawing(panels, arrows, HEIGHT, opened)
+    return charts.spec_of(drawing(panels, arrows, HEIGHT, opened))
 
 
 def _every_head(
     values: SublayerValues, z: NDArray[np.floating], place: Head, queries: Names, keys: Names
-) -> alt.LayerChart:
+) -> dict[str, Any]:
     h, d_model = len(values.q), values.x.shape[1]
     marks = [(INK, (place.head / h, (place.head + 1) / h, 0.0, 1.0))]
     q, k, v = map(multi_head.concat, (values.q, values.k, values.v))
@@ -177,7 +174,7 @@ def _every_head(
         ]
     arrows = [(0.5, 73.0, 58.0), (0.5, 146.0, 131.0)]
     arrows += [(sum(ends) / 2, low, low - 15) for ends in THIRDS for low in (301.0, 397.0)]
-    return drawing(panels, arrows, HEIGHT, f"{place.head}")
+    return charts.spec_of(drawing(panels, arrows, HEIGHT, f"{place.head}"))
 
 
 def _open(bar: BarTranslation, place: Head, m: HeadMatrices, name: str) -> None:

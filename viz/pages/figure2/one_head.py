@@ -1,8 +1,10 @@
 """The view “one head instead of h”: each head of a layer has the mean of the layer's patterns."""
 
-from functools import partial
+from typing import Any
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from transformer.analysis.heads import measures
 from transformer.analysis.teacher_forcing import log_probs
@@ -11,13 +13,13 @@ from viz.app import edited_translation
 from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import compute, controls, list_result, part, view
+from viz.app.view import cached, compute, controls, list_result, part, view
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR
 from viz.figures.changes import words_chart
 from viz.figures.figure2 import Panel, drawing
-from viz.pages.figure2.matrices import HEIGHT, draw, names_of, pattern_panels, pick_head
+from viz.pages.figure2.matrices import HEIGHT, Names, draw, names_of, pattern_panels, pick_head
 
 OWN, AVERAGED = "own patterns", "averaged"
 
@@ -45,13 +47,8 @@ def one_head(bar: BarTranslation) -> None:
     with left:
         st.subheader(f"Layer {layer + 1}: {stack.h} patterns, and their mean", anchor=False)
         names, color = names_of(trace, place), COLOR[kind]
-        middle = (0.2, 0.8, 0.0, 270.0)
-        panels = [
-            Panel(middle, f"mean of {stack.h}", "", mean, *names, "", color, above=True),
-            *pattern_panels(weights, *names, color, 316, HEIGHT),
-        ]
-        make = partial(drawing, panels, [(0.5, 316, 270)], HEIGHT, f"{head}")
-        draw(trace, make, f"mean-{head}", place, "The patterns of a layer, and their mean.")
+        chart = cached(_patterns, weights, mean, *names, color, f"{head}")
+        draw(trace, chart, f"mean-{head}", place, "The patterns of a layer, and their mean.")
     with right:
         totals = [float(x.sum()) for x in (trace.log_probs, after)]
         change = format_difference(totals[1], totals[0])
@@ -86,12 +83,28 @@ def one_head(bar: BarTranslation) -> None:
     explanations.explain(
         f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "
         "attention head, averaging inhibits this”, says the paper: to look at different places in "
-        f"different subspaces at once. The mean is less decided: {averaged:.2f} bits of entropy, "
-        f"the patterns {own:.2f} on average. No size is lost: {stack.h} heads have {sizes[0]}; one "
-        f"head as wide as all together would have {sizes[1]}. A model that is "
+        f"different subspaces at once. The mean is more even: its entropy is {averaged:.2f} bits, "
+        f"that of the patterns {own:.2f} on average. No size is lost: {stack.h} heads have "
+        f"{sizes[0]}; one head as wide as all together would have {sizes[1]}. A model that is "
         "trained with one head can adapt: in Table 3, row (A), it loses 0.9 BLEU."
         + explanations.sources(
             "§3.2.2, Table 3 (A)", multi_head.average_heads, costs.parameters_by_formula
         )
     )
     navigation.link("tables", "Compare the rows of Table 3", {})
+
+
+def _patterns(
+    weights: NDArray[np.floating],
+    mean: NDArray[np.floating],
+    queries: Names,
+    keys: Names,
+    color: str,
+    opened: str,
+) -> dict[str, Any]:
+    title = f"mean of {len(weights)}"
+    panels = [
+        Panel((0.2, 0.8, 0.0, 270.0), title, "", mean, queries, keys, "", color, above=True),
+        *pattern_panels(weights, queries, keys, color, 316, HEIGHT),
+    ]
+    return charts.spec_of(drawing(panels, [(0.5, 316, 270)], HEIGHT, opened))

@@ -13,9 +13,10 @@ from transformer.analysis.sinks import first_row
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts, problems
 from viz.app.chrome.fields import text_field
-from viz.app.sentence import other_model, python_code, sentence_bar, source_box
+from viz.app.sentence import other_model, sentence_bar, source_box
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import compute, list_result, name_model
+from viz.app.view.listing import trace_target
 from viz.draw import open_head
 from viz.draw.caption import map_unit, tells_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView
@@ -72,7 +73,7 @@ def second_view(
                     lens=controls.pick_lens(controls.SECOND_LENS, "Second lens", lens="norm"),
                 )
             elif subject == "another sentence":
-                trace = _another_sentence(translator)
+                trace = _another_sentence(bar)
             else:
                 name = controls.OTHER_MODEL
                 if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
@@ -81,7 +82,7 @@ def second_view(
                 options = _another_head(options, translator, place)
                 trace = _trace_of_other(choice, bar, trace.target)
                 name_model("second_translator", choice.name, translator)
-                target = python_code.trace_target(trace, translator)
+                target = trace_target(trace, translator)
                 list_result("second_trace", trace, translator.trace, trace.source, target=target)
             # of one kind, as its grid is not drawn
             head = options.head if tells_heads(options.lens) else None
@@ -104,16 +105,16 @@ def _another_head(
     return replace(options, layer=layer, head=head)
 
 
-def _another_sentence(translator: Translator) -> AttentionTrace:
-    languages = translator.languages
+def _another_sentence(bar: BarTranslation) -> AttentionTrace:
+    languages = bar.translator.languages
     first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
     label = " ".join(filter(None, ("Second", languages.source, "sentence")))
     usual = source_box.follow_language(controls.OTHER_TEXT, languages, first)
     text = text_field(label, usual, key=controls.OTHER_TEXT)
-    translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
+    translation = bar.translate(text)
     for line in (translation.text, *translation.notices):
         st.text(line)
-    return cached_results.trace(translator, translation)
+    return cached_results.trace(bar.translator, translation)
 
 
 def _trace_of_other(
@@ -124,8 +125,7 @@ def _trace_of_other(
         # the same translation, so that both maps have the same words
         forced = bar.used.text if choice.is_reverse else target
         return cached_results.trace_of_pair(choice.translator, choice.text, forced)
-    beam_size = st.session_state[sentence_bar.BEAM]
-    translation = cached_results.translate(choice.translator, choice.text, beam_size)
+    translation = bar.translate(choice.text, choice.translator)
     st.text(translation.text)
     sentence_bar.show_notices_of(bar, translation)
     return cached_results.trace(choice.translator, translation)

@@ -101,7 +101,9 @@ _BARE: dict[str, Any] = {**_BOUND, "label_visibility": "collapsed"}
 _SEVERAL: dict[str, Any] = {**_BOUND, "selection_mode": "multi"}
 
 
-def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
+def draw(
+    row: DeltaGenerator, bar: BarTranslation, trace: AttentionTrace
+) -> tuple[heads_view.ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = head_picker.pick_kind()
@@ -135,7 +137,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             label, bounds = "Hide weights below", (0.0, 0.5, 0.0, 0.01)
             threshold = st.slider(label, *bounds, key="threshold", help=text, **_BOUND)
     with place:  # what it offers depends on the lens
-        choices = worth_seeing.default_choices("heads")
+        choices = worth_seeing.default_choices("heads", bar.translator, bar.trace)
         first = head_picker.first_head(choices, kind) or (layers - 1, 0)
         layer, head = pick_head_or_mean(head_picker.HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)

@@ -22,10 +22,7 @@ from transformer.kinds import KIND_TITLES
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
-from viz.app.sentence import (
-    player,
-    worth_seeing,
-)
+from viz.app.sentence import player, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import Page, compute, list_call, view
 from viz.draw.attention_map import MAX_HEADS
@@ -48,7 +45,7 @@ def all_heads(bar: BarTranslation) -> None:
 
 def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Draw all heads for a trace."""
-    options, mode = controls.draw(fields.controls_row("heads-controls"), trace)
+    options, mode = controls.draw(fields.controls_row("heads-controls"), bar, trace)
     if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:
@@ -61,11 +58,11 @@ def show_trace(bar: BarTranslation, trace: AttentionTrace) -> None:
             with grid:
                 _grid(view, "heads-map")
             with picture:
-                st.caption(_lead(shown, trace))
+                st.caption(_describe_maps(shown, trace))
                 shown = show_open(bar, view)
                 downloads.download_menu(bar, view.trace, view.opened, shown)
         elif mode == "compare":
-            st.caption(_lead(shown, trace))
+            st.caption(_describe_maps(shown, trace))
             second = compared.show_compared(bar, trace, view)
             _grid(view, "heads-first")
             with_second = replace(shown, compared=second)
@@ -109,7 +106,8 @@ def _list_calls(
         list_call(head_map, opened.weights, *opened.labels, kind=kind, languages=languages)
 
 
-def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
+def _describe_maps(options: ExplorerOptions, trace: AttentionTrace) -> str:
+    """Describe a row of the maps and what stands out in it, in Markdown."""
     kind, lens = options.kind or "cross", options.lens
     source, target = trace.languages.name("source"), trace.languages.name("target")
     token = "word" if options.words else "subword"

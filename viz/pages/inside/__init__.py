@@ -5,7 +5,7 @@ from typing import get_args
 
 import streamlit as st
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -44,7 +44,7 @@ class Choices:
         return self.scale == PAPER_SCALE
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The scale, and the head that it holds for."""
         scale = "no scale" if self.scale == "none" else shown_scale(self.scale)
         return f"{scale} in {self.place.title}"
@@ -54,7 +54,7 @@ class Choices:
 def inside_a_head(bar: BarTranslation) -> None:
     """Draw one row of a head step by step, then why it looks there and what it writes."""
     translator, trace = bar.translator, bar.trace
-    choices = _choices(trace)
+    choices = _choices(translator, trace)
     kind, layer, _ = place = choices.place
     below = st.container(key="inside-translation", gap=None)
     model, edits = translator.model, {}
@@ -68,7 +68,7 @@ def inside_a_head(bar: BarTranslation) -> None:
     navigation.link("heads", "See the map of this head among all others", url)
     card = {**url, navigation.VIEW: navigation.ROLES}
     navigation.link("roles", "See what this head does", card)
-    seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.in_words
+    seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.description
     row = circuits.row_of(trace, place, choices.word, seen, _row_name(trace, choices))
     circuits.show(translator, trace, row, changed)
     explanations.explain(
@@ -88,12 +88,13 @@ def inside_a_head(bar: BarTranslation) -> None:
     navigation.link("additive", "See why q · k is divided by √dₖ", {"additive_view": "Scale"})
     if not choices.as_trained:
         with below:
-            edited_translation.show(bar, edits, choices.in_words)
+            edited_translation.show(bar, edits, choices.description)
 
 
-def _choices(trace: AttentionTrace) -> Choices:
+def _choices(translator: Translator, trace: AttentionTrace) -> Choices:
     with controls():
-        kind, first = head_picker.pick_kind(), worth_seeing.default_choices("inside")
+        kind = head_picker.pick_kind()
+        first = worth_seeing.default_choices("inside", translator, trace)
         layers, heads = trace.weights(kind).shape[:2]
         place = head_picker.first_head(first, kind)
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, layers, heads, place)
@@ -135,7 +136,7 @@ def _picture(bar: BarTranslation, values: SublayerValues, choices: Choices) -> N
         plays=address.STOP in st.query_params and at == "1",  # where the first steps lead
         head=head,
         factor=scale_text(choices.scale),
-        caption=bar.origin.caption(head_caption(*choices.place), f"{choices.in_words}."),
+        caption=bar.origin.caption(head_caption(*choices.place), f"{choices.description}."),
     )
 
     def remember(step: int) -> None:

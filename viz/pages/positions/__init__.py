@@ -20,7 +20,7 @@ PAGE = Page(
         sentence.embeddings,
         tables.learned,
         longer.longer,
-        sentence.without,
+        sentence.remove_positions,
     ),
     menu=VIEW,
     pick=partial(fields.choose_one, default="Remove positions"),

@@ -68,7 +68,7 @@ def longer(bar: BarTranslation) -> None:
         "extrapolate to sequence lengths longer than the ones encountered during training”: they "
         "are defined everywhere, and the first curve shows whether this model can use them. A "
         f"learned table has no trained row beyond {TRAINED}, and no row at all beyond its end: the "
-        "second curve has random rows there, as such a table before training. That of the small "
-        "model trained here ends at 256, and “Learned” shows that only its first rows, as many as "
-        "a caption has subwords, are more than chance." + explanations.sources("§3.5", mean_losses)
+        "second curve has random rows there, as such a table before training. The table "
+        "of the small model trained here ends at 256, and “Learned” shows that the rows beyond "
+        "the length of a caption are still random." + explanations.sources("§3.5", mean_losses)
     )

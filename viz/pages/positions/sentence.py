@@ -7,11 +7,11 @@ import altair as alt
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from numpy.typing import NDArray
 
 from transformer import Translation, Translator, embedding
 from transformer.analysis.edited import edited_translation
 from transformer.analysis.teacher_forcing import log_probs
+from transformer.arrays import AnyFloats
 from transformer.decoding.settings import SearchSettings
 from transformer.paper.positions import (
     Edit,
@@ -24,7 +24,6 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import (
-    search_options,
     search_request,
     sentence_bar,
     translation_line,
@@ -73,7 +72,7 @@ def embeddings(bar: BarTranslation) -> None:
 
 
 @view("Remove positions", needs="trace")
-def without(bar: BarTranslation) -> None:
+def remove_positions(bar: BarTranslation) -> None:
     """Draw the translation with positions removed or shuffled."""
     with fields.controls_row("positions-controls"):
         seed = fields.whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
@@ -111,12 +110,12 @@ def without(bar: BarTranslation) -> None:
             + explanations.sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        unedited = cached_results.search(translator, translation.source, bar.settings)
+        unedited = cached_results.search(translator, translation.source, bar.used.settings)
         new = {
-            name: _edited(translator, translation.source, edit, bar.settings)
+            name: _edited(translator, translation.source, edit, bar.used.settings)
             for name, edit in edits.items()
         }
-        search = search_options.arguments(bar.settings)
+        search = search_request.arguments(bar.used.settings)
         for name in edits:
             result = new[name].text, new[name].log_prob
             variable = f"with_{_variable(name)}"
@@ -131,7 +130,7 @@ def without(bar: BarTranslation) -> None:
             _candidate(name, bar, new[name], float(piece_log_p[name].sum()))
         if languages.source == PAIR_LANGUAGE:
             with st.container(key="word-order"):
-                show_pair(translator)
+                show_pair(bar)
 
 
 def _variable(name: str) -> str:
@@ -154,15 +153,13 @@ PAIR_LANGUAGE = "English"  # source language that a model must have for them
 _REMOVED = Edit("removed", ("encoder",))
 
 
-def show_pair(translator: Translator) -> None:
+def show_pair(bar: BarTranslation) -> None:
     """Translate both sentences with and without the encoder's positions, and draw the results."""
     st.subheader("Same words, another order", anchor=False)
-    beam_size = st.session_state[sentence_bar.BEAM]
-    without = []
+    settings, without = SearchSettings(beam_size=bar.requested.beam_size), []
     for text in PAIR:
-        plain = quoted(cached_results.translate(translator, text, beam_size).text)
-        settings = SearchSettings(beam_size=beam_size)
-        without.append(_edited(translator, text, _REMOVED, settings).text)
+        plain = quoted(bar.translate(text).text)
+        without.append(_edited(bar.translator, text, _REMOVED, settings).text)
         texts = (
             f"{quoted(text)} becomes {plain}",
             f"without encoder positions {quoted(without[-1])}.",
@@ -176,14 +173,14 @@ def show_pair(translator: Translator) -> None:
             st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))
 
 
-Floats = NDArray[np.floating]
-
 _ROW, _LEAST = 22, 12  # CSS pixels of a token, and of the smallest readable label
 _TALLEST = 900
 _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 
 
-def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> "go.Figure":
+def input_figure(
+    tokens: Sequence[str], parts: Mapping[str, AnyFloats], maximum: float
+) -> "go.Figure":
     """Draw the parts of a stack's first input, `[position, d_model]` each, side by side."""
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
@@ -209,7 +206,7 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 
 def pieces_chart(
-    pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
+    pieces: Sequence[str], curves: Mapping[str, AnyFloats], languages: Languages
 ) -> alt.Chart:
     """Draw log p of each piece of one translation, `[piece]` in nats, under each edit."""
     words = display_tokens(pieces)

@@ -7,9 +7,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from transformer import InputError, embedding
+from transformer.arrays import AnyFloats
 from transformer.paper import positions
 from transformer.paper.positions import Formula, Stack, cosines, exact_encoding, learned_positions
 from transformer.paper.results import TABLE_3
@@ -324,10 +324,7 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     )
 
 
-Floats = NDArray[np.floating]
-
-
-def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
+def neighbours_chart(cosines: Mapping[str, AnyFloats], chance: float) -> alt.LayerChart:
     """Draw the cosine of each position with the next one, and that of random rows.
 
     `cosines` are of each two positions, `[position, position]`.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -19,8 +19,9 @@ from transformer.corpus import corpus_roles
 from transformer.corpus.head_report import HeadFigures, HeadReport
 from viz.draw import labels, palette
 from viz.draw.formatting import format_number, per_cent
-from viz.figures import forms, head_scatter
-from viz.figures.axes import INK, OLIVE, PURPLE, bare_axis
+from viz.figures import forms
+from viz.figures.axes import OLIVE, PURPLE
+from viz.figures.head_cells import head_cells
 
 ROLE_TEXTS: dict[str, str] = {
     "previous": "Looks at the token before",
@@ -192,31 +193,10 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         opened=[cell.head == opened for cell in cells],
         ink=[0.6 if cell.closest else 1.0 for cell in cells],
     )
-    plain: dict[str, Any] = {"labelAngle": 0, "labelPadding": 6}
-    columns = bare_axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain)
-    rows = bare_axis(labelExpr="'L' + (datum.value + 1)", **plain)
-    scales = (alt.Scale(paddingInner=2 * outer, paddingOuter=outer) for outer in (0.03, 0.04))
-    x = alt.X("head:O", title=None, axis=columns, scale=next(scales))
-    y = alt.Y("layer:O", title=None, axis=rows, scale=next(scales))
     tooltip = forms.tips(name=("head", forms.TEXT), description=("measured", forms.TEXT))
     # the labels above, and each layer
-    base = alt.Chart(table, height=28 + 26 * int(table["layer"].nunique())).encode(x, y)
-    color = alt.Color("color:N", scale=None)
-    cell = (
-        base.mark_rect(cornerRadius=2, cursor="pointer", aria=False)
-        .encode(color, opacity=alt.Opacity("opacity:Q", scale=None), tooltip=tooltip)
-        .add_params(alt.selection_point(name=head_scatter.PICKED, fields=["layer", "head"]))
-    )
-    text = base.mark_text(color=INK, cursor="pointer", aria=False).encode(
-        text=alt.Text("text:N"),
-        size=alt.Size("size:Q", scale=None),
-        opacity=alt.Opacity("ink:Q", scale=None),
-        tooltip=tooltip,
-    )
-    outline = base.transform_filter("datum.opened").mark_rect(
-        filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False
-    )
-    return cell + outline + text
+    height = 28 + 26 * int(table["layer"].nunique())
+    return head_cells(table, height, tooltip, named=True, cornerRadius=2, aria=False)
 
 
 def spoken_table(cells: Sequence[Cell], kind: Kind, quantity: str) -> str:

@@ -59,7 +59,7 @@ def roles(bar: BarTranslation) -> None:
         if report is not None:
             quantity = fields.menu("Colour", list(QUANTITIES), "roles_measure", width=290)
         with st.popover("Choose a head", key="measured-head"):
-            opened = pick_head(translator, worth_seeing.default_choices("roles"))
+            opened = pick_head(translator, worth_seeing.default_choices("roles", translator, trace))
         on_sentence = "What each head does most in this sentence."
         st.text(on_sentence if report is None else describe_quantity(quantity))
     if missing:

@@ -81,16 +81,7 @@ def show(
         )
         st.caption(explanations.as_markdown(_legend(table, names)))
     with right:
-        st.dataframe(
-            table,
-            hide_index=True,
-            height=440,
-            column_config={
-                name: st.column_config.NumberColumn(format="%+.3f") for name in table.columns[3:5]
-            },
-            key="why-edges-table",
-        )
-        charts.table_downloads(table, "edges")
+        charts.data_table(table, "edges", {PATCHED: "%+.3f", ATTRIBUTED: "%+.3f"}, height=440)
 
 
 _HELP = "Patches as many random edges, too, and marks those of the strongest that stand out."

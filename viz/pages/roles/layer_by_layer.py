@@ -16,11 +16,12 @@ from transformer.analysis.lenses import alti
 from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens, read_layers
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
+from transformer.arrays import AnyFloats
 from viz.app import jobs
 from viz.app.cache.cached_results import SearchBudget
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.sentence import search_options
+from viz.app.sentence import search_request
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import Job, compute, compute_in_job, list_result, view
@@ -101,7 +102,7 @@ def _step(
         )
     with heads:
         st.subheader("Head by head", anchor=False)
-        values: dict[Kind, Floats] = {
+        values: dict[Kind, AnyFloats] = {
             kind: array[..., step] for kind, array in logits.heads.items()
         }
         maximum = max(float(np.abs(array).max()) for array in values.values())
@@ -140,8 +141,6 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     )
 
 
-Floats = npt.NDArray[np.floating]
-
 SOURCE, START, BEFORE = "source", "start", "written before"
 
 _ROW = 24  # CSS pixels
@@ -174,8 +173,8 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
 
 
 def word_shares(
-    trace: AttentionTrace, shares: Floats
-) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
+    trace: AttentionTrace, shares: AnyFloats
+) -> tuple[npt.NDArray[np.int64], dict[str, AnyFloats]]:
     """Compute each word's first piece and its shares, `[word]`, of source, `<s>` and before."""
     first = np.array(first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
@@ -188,7 +187,7 @@ def word_shares(
     return first, {name: np.add.reduceat(part, first) / count for name, part in parts.items()}
 
 
-def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
+def shares_chart(words: Sequence[str], shares: dict[str, AnyFloats], chosen: int) -> alt.Chart:
     """Draw the shares of each written word, `[word]` each, as stacked bars that sum to 1."""
     frame = long_form("from", "share", shares, place=range(len(words)), word=list(words))
     frame["order"] = frame["from"].map([*shares].index)
@@ -212,7 +211,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
         bind="query-params",
     ):
         return
-    settings = bar.settings
+    settings = bar.used.settings
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:
@@ -224,7 +223,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
     except HeadlightError as error:
         problems.say(error)
         return
-    search = search_options.arguments(settings)
+    search = search_request.arguments(settings)
     list_result("readings", readings, read_layers, translator, trace, **search)
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:

@@ -6,7 +6,6 @@ from functools import partial
 from html import escape
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation
@@ -16,6 +15,7 @@ from transformer.analysis.heads.effect import Effect, effect, fitting_removals
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.arrays import AnyFloats
 from transformer.kinds import KINDS
 from viz.app import jobs
 from viz.app.cache import cached_results
@@ -23,7 +23,7 @@ from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.links import navigation
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
-from viz.app.sentence import search_options, search_request, sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result, view
@@ -31,6 +31,7 @@ from viz.draw import caption, head_grid
 from viz.draw.attention_map import NOTE, Look, MapAxes, encode_map, squares_of
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import head_title, quoted
+from viz.draw.open_head import heads_of_kind
 from viz.figures.changes import words_chart
 from viz.pages.roles import head_charts, removal_controls
 
@@ -103,13 +104,13 @@ def _effect(
     """Return the heads of the link, those removed, and their effect."""
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     named, problem = parse_removals(controls.removed, translator.model)
-    donor, no_donor = removal_controls.second_sentence(translator, controls, named)
+    donor, no_donor = removal_controls.second_sentence(bar, controls, named)
     measured = (translator.folder / means.FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     problem = problem or no_donor or unfitting
     changed = Effect(trace, trace, translation)
     try:
-        settings = bar.settings
+        settings = bar.used.settings
         given = translation, trace, donor, removals, settings
         if removals:  # of a long sentence, it is in the cache then
             jobs.computed(
@@ -119,7 +120,7 @@ def _effect(
             )  # fmt: skip
         changed = cached_results.effect_of(translator, *given)
         if removals:
-            search = search_options.arguments(settings)
+            search = search_request.arguments(settings)
             list_result("changed", changed, effect, translator, trace, removals, donor, **search)
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)
@@ -136,7 +137,7 @@ def _grid(
 ) -> None:
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
-    parts = [head_grid.GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
+    heads = [heads_of_kind(after, kind) for kind in kinds]
     request = bar.requested
     shape = after.weights(controls.head.kind).shape[:2]
 
@@ -150,14 +151,14 @@ def _grid(
             choose_removed(format_removals(toggled(now, head, controls.replacement)))
 
     data = head_grid.encode_grid(
-        parts,
+        heads,
         crossed=[removal.place for removal in removals],
         switches=not paints,
         answered=mounts.answered_click("roles-grid"),
         key="roles-grid",
         caption=bar.origin.caption(caption.grid_caption(), _changed(removals)),
     )
-    mounts.mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
+    mounts.mount_grid("roles-grid", data, heads, selected=controls.head, on_pick=picked)
 
 
 def _translation(
@@ -275,12 +276,10 @@ def _changed(removals: Sequence[Removal]) -> str:
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
 
 
-Floats = npt.NDArray[np.floating]
-
 BEFORE, AFTER = "before", "with heads removed"
 
 
-def word_log_probs(trace: AttentionTrace) -> Floats:
+def word_log_probs(trace: AttentionTrace) -> AnyFloats:
     """Sum log P of the pieces of a translation over each word, `[word]`."""
-    sums: Floats = np.add.reduceat(trace.log_probs, first_pieces(trace.target_pieces))
+    sums: AnyFloats = np.add.reduceat(trace.log_probs, first_pieces(trace.target_pieces))
     return sums

@@ -24,7 +24,7 @@ from viz.app.chrome import charts, mounts, problems
 from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
 from viz.app.links import address, navigation
-from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.sentence import search_request, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.view import cached, compute, part
 from viz.draw import formatting
@@ -86,7 +86,7 @@ def draw_controls(
     with below:
         removed = removed_field()
     with row:
-        head = pick_head(translator, worth_seeing.default_choices("roles"))
+        head = pick_head(translator, worth_seeing.default_choices("roles", translator, trace))
         restore = partial(choose_removed, "")
         st.button(
             "Restore all",
@@ -142,12 +142,13 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
 
 
 def second_sentence(
-    translator: Translator, controls: Controls, removals: Sequence[Removal]
+    bar: BarTranslation, controls: Controls, removals: Sequence[Removal]
 ) -> tuple[AttentionTrace | None, str]:
     """Draw the field of the second sentence, if needed; return its trace, and a message or ""."""
     replacements = {controls.replacement, *(removal.how for removal in removals)}
     if not replacements & {"z", "weights"}:
         return None, ""
+    translator = bar.translator
     text = text_field(
         "Second sentence, from which heads are patched",
         key=DONOR,
@@ -156,10 +157,8 @@ def second_sentence(
     )
     if not text.strip():
         return None, ""
-    beam_size = st.session_state[sentence_bar.BEAM]
     try:
-        translation = cached_results.translate(translator, text, beam_size)
-        return cached_results.trace(translator, translation), ""
+        return cached_results.trace(translator, bar.translate(text)), ""
     except HeadlightError as error:
         return None, f"Second sentence: {problems.without_paths(error)}"
 

@@ -83,7 +83,8 @@ def why_this_word(bar: BarTranslation) -> None:
         with fields.controls_row("why-controls"):
             measure: Measure = fields.choose_one("Heads by", get_args(Measure), MEASURE)
             with st.popover("Choose a head", key="why-head"):
-                head = head_picker.pick_head(translator, worth_seeing.default_choices("roles"))
+                notable = worth_seeing.default_choices("roles", translator, trace)
+                head = head_picker.pick_head(translator, notable)
         show_heads(evidence, head, measure, *names)
     with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")

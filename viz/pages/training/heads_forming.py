@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +20,6 @@ from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles
 from transformer.analysis.sinks import share_on_sinks
 from transformer.files import installed
-from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import address
 from viz.app.sentence import worth_seeing
@@ -257,10 +255,8 @@ def measures_by_step(
 
 
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
-    """Compute a measure of every head of one kind, `[layer, head]`, cached for each trace."""
-    return memo_per_trace(
-        trace, ("measure", kind, name), lambda: measure(axes.by_pieces(trace, kind), kind, name)
-    )
+    """Compute a measure of every head of one kind, `[layer, head]`."""
+    return measure(axes.by_pieces(trace, kind), kind, name)
 
 
 def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
@@ -282,9 +278,7 @@ def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
 def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     """Name the first step at which a head of cross-attention is one-to-one."""
     for step, trace in traces.items():
-        roles = memo_per_trace(
-            trace, "cross roles", partial(head_roles, axes.by_pieces(trace, "cross"), "cross")
-        )
+        roles = head_roles(axes.by_pieces(trace, "cross"), "cross")
         if any(ONE_TO_ONE in layer for layer in roles):
             return f"The first saved step with a one-to-one cross-attention head is {step:,}."
     return "No cross-attention head is one-to-one at any saved step."
@@ -292,12 +286,12 @@ def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
 
 def sinks_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
     """Return the mean share on sinks of each kind's heads at each step, in long form."""
-
-    def mean(trace: AttentionTrace, kind: Kind) -> float:
-        compute = partial(share_on_sinks, trace, kind)
-        return float(memo_per_trace(trace, ("share on sinks", kind), compute).mean())
-
-    shares = {labels.SCREEN_NAMES[k]: [mean(trace, k) for trace in traces.values()] for k in KINDS}
+    shares = {
+        labels.SCREEN_NAMES[kind]: [
+            float(share_on_sinks(trace, kind).mean()) for trace in traces.values()
+        ]
+        for kind in KINDS
+    }
     return forms.long_form("kind", "share", shares, step=list(traces))
 
 

@@ -36,7 +36,7 @@ def translate(bar: BarTranslation | None) -> None:
         mounts.show_outdated_notice()
     if not is_traced:
         return
-    worth_seeing.show("translate")  # below: what comes late moves nothing that is acted on
+    worth_seeing.show("translate", bar)  # below: what comes late moves nothing that is acted on
     trace = bar.trace
     with fields.controls_row():
         more = _pick_more()

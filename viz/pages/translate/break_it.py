@@ -14,7 +14,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from viz.app import jobs
 from viz.app.cache import memory
-from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
+from viz.app.cache.cached_results import Report, SearchBudget, key_of, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -49,17 +49,17 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 4) or bar.used.steers:
         return
     most = _most(bar.translator.model)
-    wanted, settings = min(int(asked), most), bar.settings
+    wanted, settings = min(int(asked), most), bar.used.settings
     measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 
-    def come() -> tuple[Sequence[player.RemovedHead], str, bool]:
+    def removed_so_far() -> tuple[Sequence[player.RemovedHead], str, bool]:
         """Return the heads that are removed so far, a note, and whether these are all."""
         try:
             return jobs.computed(bar.translator, trace, measure, "Removing heads", work), "", True
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
-            ahead = job.queue.ahead(job)
+            ahead = job.ahead
             note = job.error or (f"Waits for {counted(ahead, 'other job')} …" if ahead else "")
             return job.part or (), note, not job.is_active
 
@@ -73,7 +73,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
 
     def follow() -> None:
         nonlocal sent
-        places, note, ends = come()
+        places, note, ends = removed_so_far()
         if not wanted:
             places = places[: sent + 1]  # the maps of one head less are up to 0.7 MB
         send(places, note, sent)
@@ -81,7 +81,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
         if ends and (wanted or note or not sent):
             st.rerun()  # only a run of the whole page ends the fragment's repetition
 
-    places, note, ends = come()
+    places, note, ends = removed_so_far()
     if ends and (wanted or note or not places):
         send(places, note, len(places) - 1)
         if places:
@@ -136,9 +136,9 @@ def _break(
     for count in range(1, (wanted or most) + 1):
         needed = needed_heads(trace, count, translator, report).heads[:most]
         # of another number of heads, the first ones are known
-        key, find = ("removed", count, settings), partial(remove, count, needed)
-        places = [*places, memory.memo_per_trace(trace, key, find)]
+        key = "removed", count, settings, *key_of(translator, trace)
+        places = [*places, memory.memo(key, partial(remove, count, needed))]
         report(count, wanted or most, "", places)
-        if not wanted and player.changed_words(trace.target_pieces, places[-1].pieces).plain:
+        if not wanted and player.changes_plainly(trace.target_pieces, places[-1].pieces):
             break
     return places

@@ -13,7 +13,7 @@ from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
 from viz.app.chrome import explanations, mounts, problems
 from viz.app.links import address
-from viz.app.sentence import player, search_options, search_request, sentence_bar
+from viz.app.sentence import player, search_request, sentence_bar
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.app.view import list_result
 from viz.draw import alternatives, beam_tree
@@ -88,7 +88,7 @@ def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:
     ]
 
 
-def _go_on(request: search_options.SearchRequest, prefix: Sequence[str]) -> None:
+def _go_on(request: search_request.SearchRequest, prefix: Sequence[str]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
@@ -104,8 +104,8 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     translation = bar.translation
     try:
         if bar.used.edited:
-            settings = search_options.settings_of(bar.used)
-            translation = cached_results.search(bar.translator, bar.used.text, settings)
+            asked = bar.used
+            translation = cached_results.search(bar.translator, asked.text, asked.settings)
     except HeadlightError as error:  # an edited translation can have untested settings
         problems.say(error)
         return
@@ -180,7 +180,7 @@ def list_search(
     name: str, bar: sentence_bar.BarTranslation, result: Translation, **more: Any
 ) -> None:
     """List the search that found a translation with the settings of the bar."""
-    search = search_options.arguments(search_options.settings_of(bar.used))
+    search = search_request.arguments(bar.used.settings)
     list_result(name, result, bar.translator.translate, bar.used.text, **search, **more)
 
 

@@ -15,7 +15,6 @@ from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import (
     other_model,
-    search_options,
     search_request,
     sentence_bar,
     translation_line,
@@ -59,13 +58,13 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     translator = decoding.translator
     if translator is not bar.translator:
         name_model("other_translator", decoding.model, translator)
-    search = search_options.arguments(decoding.settings)
+    search = search_request.arguments(decoding.settings)
     list_result("other", other, translator.translate, decoding.text, **search)
     left, right = st.columns(2, gap="large")
     own = bar.translation
     shown, title = own.text, "The other decoding"
     with left, st.container(key="versus-here"):
-        settings = bar.used.steers if bar.used.edited else _settings_in_words(own.settings)
+        settings = bar.used.steers if bar.used.edited else _describe_settings(own.settings)
         about = f"{settings} · {figures(own.best)}"
         if decoding.is_back:
             shown, title, about = bar.used.text, "Translated back", bar.translator.languages.source
@@ -74,7 +73,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
         model = f"{escape(quoted(decoding.model))} · "
         model = "" if decoding.translator is bar.translator else model
         same = " · the same words" if other.text == shown else ""
-        about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
+        about = f"{model}{_describe_settings(decoding.settings)} · {figures(other.best)}{same}"
         translation_line.show_candidate(other.text, shown, about, title=title)
         sentence_bar.show_notices_of(bar, other)
         st.button(
@@ -89,7 +88,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
     if not decoding.is_back and decoding.translator is not bar.translator:
         caveat = " Log probability compares two models only where they divide a text into the same "
         caveat += "subwords."
-    elif decoding.settings.alpha != search_options.settings_of(bar.used).alpha:
+    elif decoding.settings.alpha != bar.used.settings.alpha:
         caveat = " Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
         caveat += "probability alone compares them."
     st.caption(f"{translation_line.MARKS}{caveat}")
@@ -102,28 +101,28 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
     if subject == NOTHING:
         return None
-    settings = search_options.settings_of(bar.used)
+    settings = bar.used.settings
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
         if (choice := other_model.pick_other(bar, "versus_model")) is None:
             return None
         if choice.same_target:  # its pieces differ
-            settings = replace(settings, prefix=search_options.as_text(settings.prefix))
+            settings = replace(settings, prefix=search_request.as_text(settings.prefix))
         else:
-            settings = search_options.unconstrained(settings)
+            settings = search_request.unconstrained(settings)
         other = OtherDecoding(choice.translator, choice.name, choice.text, settings)
     elif subject == BACK:
-        settings = search_options.unconstrained(settings)
+        settings = search_request.unconstrained(settings)
         translator = load(offered.folders[reverse])
         other = OtherDecoding(translator, reverse, bar.translation.text, settings, is_back=True)
     elif subject == GREEDY:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
-        beams = search_options.BEAMS
+        beams = search_request.BEAMS
         beam_size = fields.menu("Beam size", beams, "versus_beam", width=160, index=len(beams) - 1)
         settings = replace(settings, beam_size=beam_size)
     elif subject == OTHER_ALPHA:
-        bounds = *search_options.ALPHAS, 1.0, 0.1, "%.1f"
+        bounds = *search_request.ALPHAS, 1.0, 0.1, "%.1f"
         alpha = st.number_input("α", *bounds, key="versus_alpha", bind="query-params", width=170)
         settings = replace(settings, alpha=alpha)
     else:
@@ -133,22 +132,22 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     return other._replace(settings=settings)
 
 
-def _settings_in_words(settings: SearchSettings) -> str:
+def _describe_settings(settings: SearchSettings) -> str:
     beam = "greedy search" if settings.beam_size == 1 else f"beam size {settings.beam_size}"
     prefix = settings.prefix
-    text = prefix if isinstance(prefix, str) else search_options.as_text(prefix)
+    text = prefix if isinstance(prefix, str) else search_request.as_text(prefix)
     # the caption is HTML
     begins = f" · begins with {escape(quoted(text))}" if text.strip() else ""
     return f"{beam} · α {settings.alpha:g}{begins}"
 
 
-def _take(request: search_options.SearchRequest, model: str, other: Translation) -> None:
+def _take(request: search_request.SearchRequest, model: str, other: Translation) -> None:
     if not search_request.is_asked(request):
         mounts.queue_outdated_notice()
         return
     settings = replace(other.settings, prefix=tuple(piece.text for piece in other.prefix))
     text = other.source if model != request.model else request.text
-    changed = {**search_options.typed(settings), "text": text, "edited": "", "model": model}
+    changed = {**search_request.typed(settings), "text": text, "edited": "", "model": model}
     search_request.set_request(request._replace(**changed))
 
 

@@ -107,6 +107,15 @@ def test_weights_alone_are_enough_for_rollout() -> None:
     assert lens("weights", None, trace, "encoder_self") is trace.encoder_self
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", sorted(NEEDS_NO_MODEL))
+def test_a_lens_that_needs_no_model_gives_the_same_without_it(uneven: Case, name, kind) -> None:
+    with_model, without = (
+        lens(name, translator, uneven.trace, kind) for translator in (uneven.translator, None)
+    )
+    np.testing.assert_allclose(without, with_model, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES, *VARIANTS} - NEEDS_NO_MODEL))
 def test_a_lens_that_needs_a_model_says_so(name) -> None:
     with pytest.raises(InputError, match=f"lens {name} needs the model that made"):

@@ -75,7 +75,7 @@ def test_words_are_counted_on_both_sides(separate: Translator) -> None:
     pairs = alignment.align(separate, trace, words="typed")
     assert all(pair.source < 5 and pair.target < 5 for pair in pairs)
     assert read_alignment(separate).gold is None
-    assert read_alignment(separate).in_words().endswith("never measured on gold links")
+    assert read_alignment(separate).describe().endswith("never measured on gold links")
 
 
 def test_a_code_in_front_is_one_piece(several: Translator) -> None:

@@ -27,7 +27,7 @@ def forget():
 )
 def test_a_result_is_remembered_for_its_model_alone(translator, monkeypatch, name, value) -> None:
     def results() -> list[object]:
-        translation = cached_results.translate(translator, "The dog sings.", 4)
+        translation = cached_results.search(translator, "The dog sings.", SearchSettings())
         return [
             translation,
             cached_results.translate_edited(
@@ -45,7 +45,9 @@ def test_a_result_is_remembered_for_its_model_alone(translator, monkeypatch, nam
 
 
 def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
-    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    translation = cached_results.search(
+        translator, "The dog sleeps in the garden.", SearchSettings()
+    )
     trace = cached_results.trace(translator, translation)
     assert trace.target == translation.text
     # the same pieces, as SentencePiece reads both in NFKC
@@ -55,7 +57,9 @@ def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
 
 
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
-    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    translation = cached_results.search(
+        translator, "The dog sleeps in the garden.", SearchSettings()
+    )
     source = len(cached_results.trace(translator, translation).source_tokens)
     target = len(translation.best.pieces)
     monkeypatch.setattr(cached_results, "MAX_PIECES", max(source, target))
@@ -81,7 +85,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
     text = ". " * (pieces // 2)
     assert len(translator.tokenizer.encode(text)) == pieces - 1
     for translate in (
-        lambda: cached_results.translate(translator, text, 4),
+        lambda: cached_results.search(translator, text, SearchSettings()),
         lambda: cached_results.translate_edited(translator, text, SearchSettings(), {}, "none"),
     ):
         if pieces <= cached_results.MAX_PIECES:
@@ -94,13 +98,18 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
     monkeypatch.setattr(search_queue, "SECONDS", 0.0)
-    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    translation = cached_results.search(
+        translator, "The dog sleeps in the garden.", SearchSettings()
+    )
     assert translation.stopped
     (notice,) = translation.notices
     assert notice.startswith("The search was stopped before its end, after 1 piece:")
     monkeypatch.setattr(search_queue, "SECONDS", 60.0)
-    assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is translation
-    assert not cached_results.translate(translator, "The dog sings.", 4).stopped
+    assert (
+        cached_results.search(translator, "The dog sleeps in the garden.", SearchSettings())
+        is translation
+    )
+    assert not cached_results.search(translator, "The dog sings.", SearchSettings()).stopped
 
 
 def work() -> None:

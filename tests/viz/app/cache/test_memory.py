@@ -116,10 +116,4 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
     assert not any(person.exception for person in people)
     assert sorted(computed) == ["cross", "decoder_self", "encoder_self"]
     for person in people:
-        state = {
-            name: value
-            for name, value in person.session_state._state.filtered_state.items()
-            # the model, which serves everybody
-            if name not in ("sentence_bar.current", "sentence_bar.opened")
-        }
-        assert size_of(state) < 50 * KIB
+        assert size_of(person.session_state._state.filtered_state) < 50 * KIB

@@ -12,8 +12,7 @@ import pytest
 from transformer import InputError, Translation, Translator, silence
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import TextSearch
-from viz.app.cache import memory, search_queue
-from viz.app.cache.metrics import metrics
+from viz.app.cache import search_queue
 from viz.app.cache.search_queue import (
     MAX_RUNS,
     BusyError,
@@ -66,15 +65,18 @@ class Gate:
 
     def has(self, queue: SearchQueue, count: int) -> bool:
         """Return whether so many have come, the first of which is held here."""
-        return bool(self.texts) and len(self.texts) + queue.count("waiting") == count
+        return bool(self.texts) and len(self.texts) + waiting(queue) == count
 
 
 @pytest.fixture
 def gate(monkeypatch) -> Gate:
-    memory.forget_server_wide()  # the metrics
     gate = Gate()
     monkeypatch.setattr(search_queue, "TextSearch", gate.search)
     return gate
+
+
+def waiting(queue: SearchQueue) -> int:
+    return sum(len(lane._waiting) for lane in (queue._short, queue._long))
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -118,7 +120,6 @@ def test_those_that_wait_are_one_batch_and_each_gets_its_own(translator: Transla
             for result in (translation, alone)
         )
         assert nodes == expected
-    assert metrics().registry.get_sample_value("headlight_search_seconds_count") == 6
 
 
 def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, gate) -> None:
@@ -175,10 +176,10 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(translator, gate, monk
     queue, leaver = SearchQueue(), threading.Thread(target=leave, name="leaver")
     with asked(queue, gate, [(translator, TEXTS[0], TREE)]) as futures:
         leaver.start()
-        until(lambda: queue.count("waiting") == 1)
+        until(lambda: waiting(queue) == 1)
         with ThreadPoolExecutor(1) as threads:
             futures.append(threads.submit(queue.search, translator, TEXTS[1], TREE))
-            until(lambda: queue.count("waiting") == 2)
+            until(lambda: waiting(queue) == 2)
             gate.on_step = leave_in_second
             gate.open.set()
             texts = [future.result().text for future in futures]
@@ -193,13 +194,28 @@ def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypa
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError, match=r"^2 sentences wait"):
             queue.search(translator, TEXTS[3], TREE)
-        assert (queue.count("waiting"), queue.count("running")) == (2, 1)
+        assert waiting(queue) == 2
         monkeypatch.setattr(search_queue, "current_client", lambda: "other")
         with ThreadPoolExecutor(1) as threads:
             other = threads.submit(queue.search, translator, TEXTS[3], TREE)
-            until(lambda: queue.count("waiting") == 3)
+            until(lambda: waiting(queue) == 3)
             gate.open.set()
             assert other.result().text == translator.translate(TEXTS[3]).text
+
+
+def test_clients_take_turns(translator: Translator, gate, monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "TOGETHER", 1)
+    monkeypatch.setattr(search_queue, "current_client", lambda: "school")
+    queue = SearchQueue()
+    with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]) as futures:
+        monkeypatch.setattr(search_queue, "current_client", lambda: "other")
+        with ThreadPoolExecutor(1) as threads:
+            futures.append(threads.submit(queue.search, translator, TEXTS[3], TREE))
+            until(lambda: waiting(queue) == 3)
+            gate.open.set()
+            for future in futures:
+                future.result()
+    assert gate.texts == [TEXTS[n] for n in (0, 3, 1, 2)]
 
 
 def test_an_error_of_one_is_that_of_its_reader_alone(translator, gate, monkeypatch) -> None:

@@ -19,7 +19,7 @@ from viz.app import streamlit_internals
 from viz.app.links import address
 from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.app.sentence import search_options
+from viz.app.sentence import search_request
 from viz.draw.labels import PAGE_TITLES
 
 APP = Path(__file__).parents[4] / "app.py"
@@ -279,5 +279,5 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
     assert (
         {"text", "removed", "pairs", "donor", "versus_prefix"}
         <= keys
-        <= FREE_TEXTS | search_options.TEXTS
+        <= FREE_TEXTS | search_request.TEXTS
     )

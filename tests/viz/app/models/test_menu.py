@@ -175,8 +175,7 @@ def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> 
     def page() -> None:
         from viz.app.sentence import other_model, sentence_bar
 
-        sentence_bar.show()
-        bar = sentence_bar.current()
+        bar = sentence_bar.show().translation
         assert bar is not None
         other_model.pick_other(bar, "model2")
 
@@ -201,7 +200,7 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert not any(entry.users for entry in cache._models.values())
     assert cache.size <= cache.limit
     for person in people:
-        assert person.session_state["sentence_bar.current"] is None
+        assert memory.size_of(person.session_state._state.filtered_state) < 20 * 2**10
 
 
 def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], folder: Path) -> None:

@@ -10,8 +10,7 @@ def page() -> None:
 
     from viz.app.sentence import further_sentences, sentence_bar
 
-    sentence_bar.show()
-    bar = sentence_bar.current()
+    bar = sentence_bar.show().translation
     assert bar is not None
     st.session_state["sources"] = [trace.source for trace in further_sentences.traces(bar)]
 

@@ -1,16 +1,29 @@
 """The request to the search: in the link, in the bar, released, refused."""
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
+from transformer import __main__ as command
+from transformer.decoding.settings import UNCONSTRAINED, SearchArguments, SearchSettings
 from transformer.text.words import ForbiddenWords
-from viz.app.sentence import search_options, sentence_bar
-from viz.app.sentence.search_options import SearchRequest
+from viz.app.links import address
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.search_request import (
+    CONSTRAINTS,
+    OPTIONS,
+    TEXTS,
+    SearchOption,
+    SearchRequest,
+    arguments,
     translate_request,
+    typed,
+    unconstrained,
 )
 
 SENTENCE = "The dog sleeps in the garden."
@@ -43,7 +56,7 @@ def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix)
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
     wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
     assert german(app) == wanted.text != own
-    assert f"begins with “\u2068{search_options.as_text(prefix)}\u2069”" in texts(app)[2]
+    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in texts(app)[2]
     assert f"log probability −{-wanted.log_prob:.2f}" in figures(app)
     press(app, "Back to the model’s translation")
     assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
@@ -63,7 +76,7 @@ def test_another_english_sentence_releases_what_belonged_to_the_last_and_back_br
     assert in_url(app, "prefix") is None
     assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
     notice = (
-        f"The prefix “\u2068{search_options.as_text(prefix)}\u2069” belonged to the sentence before"
+        f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
     )
     assert any(line.startswith(notice) for line in texts(app))
     go_back(app, monkeypatch, **url)
@@ -178,3 +191,69 @@ def test_where_every_word_is_forbidden_the_search_goes_on_without(
         "Every continuation is forbidden: forbid fewer words. "
         "The search went on with all words allowed."
     )
+
+
+OF_COMMAND_AND_CODE = {"n_best", "max_length", "tree"}
+"""Settings that the app has no field for."""
+USUAL = SearchRequest("").settings
+EVERY = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+
+
+def chosen(option: SearchOption) -> SearchRequest:
+    """A request with another value than the usual one."""
+    numbers: dict[str, Any] = {"beam_size": 8, "alpha": 1.3}
+    return SearchRequest("A dog.")._replace(**{option.field: numbers.get(option.field, "Infinity")})
+
+
+def test_every_setting_has_its_option_and_every_option_its_field_and_setting() -> None:
+    settings = {field.name for field in fields(SearchSettings)}
+    assert SearchArguments.__annotations__.keys() == settings
+    assert {option.field for option in OPTIONS} == settings - OF_COMMAND_AND_CODE
+    _, *names, _, _ = SearchRequest._fields
+    assert [option.field for option in OPTIONS] == names  # as `NAMES` has those in links
+    assert {option.field for option in CONSTRAINTS} == settings - UNCONSTRAINED
+
+
+@EVERY
+def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) -> None:
+    request = chosen(option)
+    settings = request.settings
+    assert settings != USUAL
+    assert SearchRequest("", **typed(SearchSettings(**arguments(settings)))).settings == settings
+    assert [*arguments(settings)] == [option.field]
+    assert request._replace(**typed(settings)) == request
+    assert typed(settings)[option.field] == getattr(request, option.field)
+
+
+@EVERY
+def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option) -> None:
+    settings = chosen(option).settings
+    if option in CONSTRAINTS:
+        assert [*settings.constrained] == [option.field]
+        # the prefix is named apart: what follows it is the model's own
+        assert bool(settings.constraints_phrase) == (option.field != "prefix")
+        assert typed(unconstrained(settings)) == typed(USUAL)
+        attempts = search_request._relaxed_requests(chosen(option))
+        assert attempts[-1] == SearchRequest("A dog.")
+    else:
+        assert settings.constrained == {}
+        assert unconstrained(settings) == settings
+
+
+@EVERY
+def test_a_link_brings_an_option_and_only_a_text_may_be_any_text(option) -> None:
+    value = str(getattr(chosen(option), option.field))
+    assert option.problem(value) == ""
+    assert option.read(value) == getattr(chosen(option), option.field)
+    query = {option.name: ["Infinity"]}
+    assert address.clean(query, TEXTS) == (query if option.read is str else {})
+
+
+@pytest.mark.parametrize("setting", [f.name for f in fields(SearchSettings) if f.name != "tree"])
+def test_the_command_has_each_setting_and_refuses_it_for_a_given_translation(
+    setting: str, capsys
+) -> None:
+    (action,) = (a for a in command._parser().parse_args([]).search if a.dest == setting)
+    name = action.option_strings[0]
+    assert command.main(["A dog.", "--align", "--target", "Ein Hund.", name, "2"]) == 2
+    assert name in capsys.readouterr().err

@@ -7,6 +7,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.pages.reading import html
 from transformer import Translator
 from transformer.files.installed import BUNDLED
+from viz.app.sentence import subwords
 
 HOSTILE = "A <b>dog</b> & ☃ 雪 **runs** $x$ <script>alert(1)</script>."
 
@@ -30,6 +31,21 @@ def test_each_piece_has_the_id_that_the_model_reads(serve, bundled) -> None:
     assert all("".join(how.split(" + ")) == text for text, how in by_text.items() if " + " in how)
     assert by_text["▁dog"] == "▁do + g"
     assert sum("headlight-subwords" in text for text in html(app)) == 2  # bar and page
+
+
+def test_the_table_is_made_once(serve, monkeypatch) -> None:
+    cuts: list[str] = []
+
+    def cut(_tokenizer, piece) -> str:
+        cuts.append(piece.text)
+        return ""
+
+    monkeypatch.setattr(subwords, "_cut", cut)
+    app = serve("translate", text="The dog sleeps.")
+    count = len(cuts)
+    assert count == len(rows(app))
+    app.run()
+    assert len(cuts) == count
 
 
 def test_unknown_characters_show_their_bytes_and_nothing_is_interpreted(serve, bundled) -> None:

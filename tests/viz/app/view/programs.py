@@ -1,5 +1,6 @@
 """Programs under views, run in plain Python, and their values compared with those of the views."""
 
+import ast
 import dataclasses
 import inspect
 from collections.abc import Mapping
@@ -53,6 +54,9 @@ def same_table(table: pd.DataFrame, other: pd.DataFrame) -> bool:
 
 
 def check(source: str, values: dict[str, object]) -> None:
+    tree = ast.parse(source)
+    imports = {a.name for node in tree.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert imports <= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     assert values

@@ -7,6 +7,7 @@ from contextlib import chdir
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from transformer.paper.positions import NO_EDIT, Edit, RotationError
 from viz.app.cache.memory import ByteCache
 from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import OpenModel
+from viz.app.sentence.sentence_bar import Bar
 from viz.app.view import Page, View
 from viz.app.view.listing import Listing
 from viz.draw.labels import PAGE_TITLES
@@ -35,6 +36,21 @@ PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TI
 VIEWS = [
     pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
 ]
+
+PARTS = {
+    page: [
+        f"viz.pages.{page.path}",
+        *(
+            part.name
+            for part in walk_packages(
+                getattr(import_module(f"viz.pages.{page.path}"), "__path__", []),
+                f"viz.pages.{page.path}.",
+            )
+        ),
+    ]
+    for page in PAGES
+}
+"""Names of the modules of each page."""
 
 TEXT = "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."
 STORED = [("roles", "Roles"), ("roles", "Remove heads"), ("translate", "")]
@@ -117,6 +133,7 @@ def test_the_code_under_a_view_gives_every_value(
 ) -> None:
     is_stored = view.needs == "model" or (page.path, view.key) in STORED
     app = opened(serve, page, view, BUNDLED if is_stored else trained_folder, TEXT)
+    assert listed  # a view without code has numbers that are neither cached nor listed
     shown = [code.value for code in app.code if code.language == "python"]
     assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
     computed.clear()
@@ -127,6 +144,17 @@ def test_the_code_under_a_view_gives_every_value(
     app.run()
     assert computed == []
     check_all(listed, trained_folder.parent)
+
+
+def test_each_view_that_a_page_defines_is_in_its_tuple() -> None:
+    for page in PAGES:
+        defined = [
+            value
+            for part in PARTS[page]
+            for value in vars(import_module(part)).values()
+            if isinstance(value, View)
+        ]
+        assert {view.draw for view in defined} == {view.draw for view in page.views}
 
 
 @pytest.fixture(scope="module")
@@ -300,10 +328,9 @@ def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
 def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
     keys = []
     for translator in (Translator.load(), Translator.load(REVERSE)):
-        with pytest.MonkeyPatch.context() as patch:
-            model = OpenModel("bundled", translator)
-            patch.setattr(sentence_bar, "needed_model", lambda model=model: model)
-            keys += [_key(translator), _key(translator.model)]
+        for value in (translator, translator.model):
+            model = Listing(Bar(model="bundled", translator=translator))
+            keys.append(model.call(same, (value, 1), {}).key)
     listing = Listing()
     result = RotationError(0.25, 0.5)._replace(exact=[1.0], model=[1.0])  # type: ignore[arg-type]
     listing.add("result", listing.call(given, (1,), {}), result)

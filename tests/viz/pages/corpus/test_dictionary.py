@@ -3,16 +3,13 @@
 import re
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
 from tests.viz.app.view.programs import Programs, check
 from tests.viz.pages.corpus.conftest import frame, press
-from tests.viz.pages.reading import frames
 from transformer import Translator
-from transformer.analysis.heads.head import Head
 from transformer.circuits import dictionary
 from transformer.corpus.measured import MeasuredLines
 from viz.app.cache import memory
@@ -34,38 +31,24 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     app = press(view("Dictionary"), JOB)
     read = dictionary.measure_dictionaries(translator, lines)
     table = dictionary.dictionaries_table(read)
-    ranked = table.sort_values("share", ascending=False, kind="stable")
-    drawn = frame(app, "shuffled")
-    for name in ("layer", "head", "share", "low", "high", "shuffled", "p"):
-        assert list(drawn[name]) == pytest.approx(list(ranked[name]))
+    assert list(frame(app, "shuffled")["share"]) == sorted(table["share"], reverse=True)
     best = read.heads[int(table["share"].argmax())]
     (line,) = [text for text in app_test.texts(app) if "writes a translation first" in text]
     assert f"L{best.layer + 1} H{best.head + 1}" in line
     assert per_cent(float(table["share"].max())) in line
     assert f"{len(read.pieces)} source subwords" in line
     assert f"{sum(p < SIGNIFICANT for p in read.p)} of {len(read.heads)} " in line
-
-    def require_open(head: Head) -> None:
-        share = per_cent(float(table["share"][read.heads.index(head)]))
-        assert [title for title in app.subheader if title.value.endswith(f": {share}")]
-        entries = dictionary.entries_table(translator, read, head)
-        shown = frame(app, "first is one")
-        assert list(shown["piece"]) == display_tokens(list(entries["piece"]))
-        assert list(shown["first is one"]) == list(entries["first is one"])
-        assert list(shown["logit"]) == pytest.approx(list(entries["logit"]))
-
-    require_open(best)
     other = next(head for head in read.heads if head.layer != best.layer)
     app.selectbox(key="layer").set_value(str(other.layer + 1)).run()
     app.selectbox(key="head").set_value(str(other.head + 1)).run()
-    require_open(other)
-
+    share = per_cent(float(table["share"][read.heads.index(other)]))
+    assert [title for title in app.subheader if title.value.endswith(f": {share}")]
+    shown = frame(app, "first is one")
+    entries = dictionary.entries_table(translator, read, other)
+    assert list(shown["piece"]) == display_tokens(list(entries["piece"]))
     copying = dictionary.copying_table(translator.model)
-    cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (1, 2)])
-    assert cells == pytest.approx(copying["copying score"].to_numpy())
     scores = frame(app, "copying score")["copying score"]
     assert list(scores) == sorted(copying["copying score"], reverse=True)
-
     monkeypatch.chdir(translator.folder.parent)  # the code names the folder alone
     check(*listed[-1])
 

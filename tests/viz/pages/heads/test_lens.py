@@ -12,8 +12,8 @@ from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import head_distances, row_distances
-from transformer.analysis.lenses import AnyLens, as_rows, lens, lens_trace
-from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
+from transformer.analysis.lenses import lens_trace
+from viz.draw.caption import LENS_NAMES
 from viz.pages.heads import controls
 
 SENTENCE = "The dog sleeps in the garden."
@@ -35,37 +35,6 @@ def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], dict[st
 def title(app: AppTest) -> str:
     text: str = messages(app, "attention_map")[0][0]["title"]
     return text
-
-
-def link_to(name: AnyLens) -> dict[str, str]:
-    """Return the parameters of a link to a lens."""
-    for norms, element in NORMS_BY_NAME.items():
-        if element == name:
-            return {"lens": "norms", "lens_norms": norms}
-    return {"lens": LENS_NAMES[name]}
-
-
-@pytest.mark.parametrize("name", ["norm_residual", "alti"])
-def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
-    serve, translator: Translator, trace: AttentionTrace, name: AnyLens
-) -> None:
-    app = serve("heads", text=SENTENCE, kind="encoder", layer="2", head="3", **link_to(name))
-    rows = as_rows(lens(name, translator, trace, "encoder_self"))
-    heads = rows if rows.ndim == 4 else rows[:, None]
-    element = heads[1, min(2, heads.shape[1] - 1)]
-    for component in ("attention_map", "ribbons"):
-        ((meta, arrays),) = messages(app, component)
-        np.testing.assert_allclose(
-            arrays["weights"].reshape(element.shape), element, rtol=1e-4, atol=1e-6
-        )
-        assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
-    ((meta, _),) = messages(app, "head_grid")
-    assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
-    largest = {metric.label: metric.value for metric in app.metric}["Largest share"]
-    assert largest == f"{element.max():.2f}"
-    assert title(app).endswith(f" · {LENS_NAMES[name]}")
-    assert any(f"**{LENS_NAMES[name]}**" in element.value for element in app.caption)
-    assert "sum to 1" not in messages(app, "attention_map")[0][0]["note"]
 
 
 def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:

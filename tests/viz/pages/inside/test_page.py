@@ -27,32 +27,6 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     assert any("no scale in L1 H3" in line for line in html(app))
 
 
-@pytest.mark.usefixtures("given_translations")
-@pytest.mark.parametrize(
-    ("kind", "label"),
-    [("encoder", "English subword"), ("cross", "Step")],
-)
-def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
-    serve, translator: Translator, kind: str, label: str
-) -> None:
-    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    app = serve("inside", text=SENTENCE, kind=kind, word="3")
-    assert app.selectbox(key="word").label == label
-    meta, _ = message(app, "inside_head")
-    english, read, written = (
-        f"“\u2068{display_tokens(tokens)[2]}\u2069”"
-        for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
-    )
-    name = f"the step that reads {read} and predicts {written}"
-    if kind == "encoder":
-        name = f"the row of {english}"
-        assert app.selectbox(key="word").options[2] == f"3 {english[2:-2]}"
-    else:
-        assert app.selectbox(key="word").options[2] == f"3 predicts {written}"
-    assert meta["query"] == f"where does {name} look?"
-    assert meta["steps"][1]["says"].startswith(f"The residual stream at {name}:")
-
-
 @pytest.mark.parametrize(
     "url",
     [

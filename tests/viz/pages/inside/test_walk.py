@@ -1,6 +1,5 @@
 """The steps of the walk: numbers, scale and line of code."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,24 +49,6 @@ def test_the_code_of_a_kind_and_of_a_step_is_its_own() -> None:
     }  # fmt: skip
     for name, fragment in does.items():
         assert fragment in named_steps()[name].code
-
-
-def test_shapes_are_those_of_the_model_and_the_sentence() -> None:
-    shapes = {name: step.shape for name, step in named_steps().items()}
-    assert re.findall(r"\d+", shapes["All"]) == ["11", "5", "24"]
-    assert shapes["x"] == "x: 24"
-    assert shapes["q, k, v"] == "q: 5; k: 11 × 5; v: 11 × 7"
-    assert shapes["q · k"] == "11 × 5 products, 11 sums"
-    assert shapes["Σ α v"] == "11 × 7 to 7"
-    assert re.findall(r"\d+", shapes["Wᴼ"]) == ["3", "7", "21", "24"]
-    assert named_steps()["x"].says.startswith("The residual stream at the row:")
-
-
-def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
-    assert named_steps()["scale"].shape == "11 numbers, times 0.4472"  # 1/√5
-    assert named_steps(scale="none")["scale"].shape == "11 numbers, times 1"
-    assert named_steps(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
-    assert named_steps(scale="none")["scale"].says != named_steps()["scale"].says
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The views of the sentence are those of the served model."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,17 +7,13 @@ import pytest
 import torch
 
 from tests.viz.app_test import press, texts, unsure
-from tests.viz.pages.positions.conftest import SENTENCE, picture
+from tests.viz.pages.positions.conftest import SENTENCE
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
-from transformer.paper import positions
 from transformer.paper.positions import Edit
 from viz.app.cache import cached_results
-from viz.draw.labels import display_tokens
 from viz.pages.positions import PAGE
 from viz.pages.positions.sentence import PAIR, input_figure
-
-BOTH: tuple[positions.Stack, positions.Stack] = ("encoder", "decoder")
 
 
 @pytest.mark.parametrize("view", [view.key for view in PAGE.views])
@@ -29,46 +24,13 @@ def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -
     assert any("§3." in element.value for element in app.markdown)
 
 
+def test_the_style_sets_the_view_of_the_sentence_apart() -> None:
+    assert PAGE.views[4].key == "Your sentence"  # `choices.css` counts to it
+
+
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened) -> None:
     app = opened("Remove positions", edited="Der Hund schläft.", forbid="z.B.")
     assert "“z.B.” cannot be forbidden" in texts(app)[-1]
-
-
-def test_the_foot_of_the_sentence_is_the_served_models(opened, translator: Translator) -> None:
-    app = opened("Your sentence", pe_stack="decoder")
-    trace = translator.trace(SENTENCE)
-    for stack in BOTH[::-1]:
-        tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
-        app.button_group(key="pe_stack").set_value(stack).run()
-        foot = positions.embedding_parts(translator.model, trace, stack)
-        for number, part in enumerate(foot):
-            np.testing.assert_array_equal(map_values(picture(app), number), part)
-        assert len(json.loads(picture(app))["layout"]["yaxis"]["ticktext"]) == len(tokens)
-
-
-def test_without_writes_what_the_model_writes_without(opened, translator: Translator) -> None:
-    app = opened("Remove positions", pe_seed="3")
-    old = translator.translate(SENTENCE).text
-    edits = {
-        "no encoder positions": Edit("removed", ("encoder",)),
-        "shuffled encoder positions": Edit("shuffled", ("encoder",), 3),
-        "no decoder positions": Edit("removed", ("decoder",)),
-        "no positions": Edit("removed", BOTH),
-    }
-    trace = translator.trace(SENTENCE)
-    tokens = trace.source_tokens
-    order = list(positions.shuffled_order(len(tokens), 3))
-    read = [display_tokens(tokens)[order.index(place)] for place in range(len(tokens))]
-    assert " ".join(read) in texts(app)
-    changed = []
-    for name, edit in edits.items():
-        with translator.model.hooks(edit.hooks()):
-            if translator.translate(SENTENCE).text != old:
-                changed.append(name)
-    (message,) = [text for text in texts(app) if "edits change" in text]
-    change = "changes" if len(changed) == 1 else "change"
-    assert f"{len(changed)} of 4 edits {change} the translation" in message
-    assert all(name in message for name in changed)
 
 
 def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:

@@ -15,9 +15,8 @@ from transformer.analysis import axes, stored
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
-from transformer.corpus import corpus_roles, head_report
+from transformer.corpus import corpus_roles
 from transformer.corpus.head_report import FILE, HeadReport
-from viz.app.view import cached
 from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
     deciding_measure,
@@ -117,38 +116,8 @@ def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) ->
     assert f"gradient in its layer: 1 of {len(layer)}." in importance_text(report, first)
 
 
-def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) -> None:
-    app = opened(kind="decoder", layer="2", head="2", roles_measure="loss increase")
-    largest = max(abs(head.measures["loss without"].value) for head in report.heads)
-    for kind, rows in zip(KINDS, made_reports.charts(app), strict=False):
-        values = {f.place: f.measures["loss without"].value for f in report.heads}
-        for row in rows:
-            value = values[Head(kind, row["layer"], row["head"])]
-            assert row["opacity"] == pytest.approx(0.05 + 0.55 * abs(value) / largest, abs=1e-4)
-            assert (row["color"] == "#888800") == (value < 0)
-            assert f"{abs(value):.3f}" in row["description"]
-            assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
-        assert len(rows) == sum(place.kind == kind for place in values)
-    assert any("Olive: below 0" in text for text in texts(app))
-    app.selectbox(key="roles_measure").set_value("one-to-one").run()
-    encoder, _, cross = made_reports.charts(app)[:3]
-    assert {row["description"] for row in encoder} == {"not measured for this kind"}
-    assert all(row["text"] == "10" for row in cross)
-    app.selectbox(key="roles_measure").set_value("role").run()
-    spoken = "".join(html.proto.body for html in app.get("html"))
-    assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
-    for row, figures in zip(made_reports.charts(app)[0], report.heads, strict=False):
-        assert row["description"].startswith(
-            role_name(figures.role, figures.place.kind) or "mixed, closest "
-        )
-        assert row["description"] in spoken  # who hears the page gets the same
-
-
-def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:
+def test_a_head_like_the_open_one_is_a_click_away(opened, report) -> None:
     app = opened(kind="cross-attention", layer="1", head="2")
-    figures = report.head(Head("cross", 0, 1))
-    assert f"{role_text(figures)} {interval_verdict(figures, 60)}" in texts(app)
-    assert importance_text(report, figures) in texts(app)
     like = next(element for element in app.button if element.key.startswith("similar-measures"))
     kind, layer, head = like.key.removeprefix("similar-measures-").split("-")
     like.click().run()
@@ -193,26 +162,3 @@ def test_without_a_report_the_roles_on_the_sentence_are_there(
             assert row["text"].startswith(role_name(role, kind) or closest)
             assert row["ink"] == (1.0 if role else 0.6)  # mixed heads are quiet
     assert any("In this sentence" in text for text in texts(app))
-
-
-def test_a_report_is_read_again_only_when_it_was_written(
-    trained_folder: Path, tmp_path: Path
-) -> None:
-    model = Translator.load(trained_folder)
-    first, second = (replace(made_reports.head_report_of(model), sentences=n) for n in (60, 61))
-    translator = Translator.load(made_reports.folder_with(trained_folder, tmp_path / "made", first))
-
-    def stored() -> HeadReport | None:
-        return cached(head_report.read, translator.folder, translator.model.config)
-
-    result = stored()
-    assert result is not None
-    assert result.sentences == 60
-    assert stored() is result
-    path = translator.folder / head_report.FILE
-    path.write_text(head_report.to_json(second) + "\n", encoding="utf-8")
-    result = stored()
-    assert result is not None
-    assert result.sentences == 61
-    path.unlink()
-    assert stored() is None

@@ -1,4 +1,4 @@
-"""Edges of “Why this word”: the numbers are the circuit's, and each edge is where its heads are."""
+"""Edges of “Why this word”: their finding, their job, and the places of their heads."""
 
 import re
 import threading
@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.reading import SENTENCE, frames, program
+from tests.viz.pages.reading import SENTENCE, program
 from transformer import TransformerConfig
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.circuits.edges import Circuit, Edge, PatchedEdges, patch_strongest, strongest_edges
+from transformer.circuits.edges import Circuit, Edge, PatchedEdges
 from transformer.circuits.stream import Writer
 from viz.app import jobs
-from viz.draw.formatting import format_number
-from viz.draw.labels import named_head
-from viz.findings.passes import INPUT_NAMES
 from viz.pages.roles import edges, pieces
 
 pytestmark = pytest.mark.slow
@@ -32,42 +29,7 @@ def link(translator) -> dict[str, str]:
     return {"written": str(STEP + 1), "other": pieces.piece_name(translator, OTHER)}
 
 
-@pytest.fixture
-def circuit(translator) -> Circuit:
-    return Circuit(translator.model, translator.trace(SENTENCE), STEP, OTHER)
-
-
-def lines(app):
-    """The table of the lines of the graph, the last chart of the view."""
-    chart = len(app.get("vega_lite_chart")) - 1
-    return next(frame for frame in frames(app, chart) if "edge" in frame)
-
-
-def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None:
-    app = opened(**link, removed="L1 H1 encoder")  # which is another view's
-    alone = patch_strongest(circuit, seed=None)
-    table = app.dataframe[0].value
-    assert table["writer"].tolist() == [edge.writer.title for edge in alone.edges]
-    assert table["reader"].tolist() == [named_head(*edge.reader) for edge in alone.edges]
-    assert [name[0] for name in table[edges.INPUT]] == [edge.input for edge in alone.edges]
-    np.testing.assert_allclose(table[edges.ATTRIBUTED], alone.attributed, rtol=1e-4)
-    np.testing.assert_allclose(table[edges.PATCHED], alone.lost, atol=1e-5)
-    assert edges.HOLDS not in table
-    assert lines(app)["holds"].all()
-    app.toggle(key=edges.PATCH).set_value(True).run()
-    patched = patch_strongest(circuit)
-    table, drawn = app.dataframe[0].value, lines(app).drop_duplicates("edge")
-    np.testing.assert_allclose(table[edges.PATCHED], patched.lost, atol=1e-5)
-    assert table[edges.HOLDS].tolist() == drawn["holds"].tolist() == patched.hold.tolist()
-    np.testing.assert_allclose(drawn["patched"], table[edges.PATCHED])
-    np.testing.assert_allclose(drawn["size"], np.abs(patched.lost), atol=1e-5)
-    numbers = f"{patched.beat_random.sum()} of {len(table)} change"
-    assert any(numbers in text and f"{patched.correlation:.2f}" in text for text in texts(app))
-
-
-def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
-    opened, translator, monkeypatch
-) -> None:
+def test_the_finding_opens_the_view_at_its_step_and_is_computed_once(opened, monkeypatch) -> None:
     computed: list[Circuit] = []
     attributed = Circuit.attributed
 
@@ -77,52 +39,13 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
 
     monkeypatch.setattr(Circuit, "attributed", counted)
     app = opened()
-    assert len(computed) == 1
-    trace = translator.trace(SENTENCE)
-    scored = translator.score(trace.source, tuple(piece.text for piece in trace.target_pieces))
-    best = [step[0] for step in scored.alternatives]
-    pairs = zip(scored.log_probs, best, strict=True)
-    step = int(np.argmin([log_p - np.log(choice.probability) for log_p, choice in pairs]))
-    (other,) = translator.target_tokenizer.ids_of([best[step].piece])
-    circuit = Circuit(translator.model, trace, step, other)
-    candidates = [*strongest_edges(circuit.attributed())]
-    lost = circuit.patched(candidates)
-    number = int(np.abs(lost).argmax())
-    edge, named = candidates[number], format_number(abs(lost[number]))
+    step = app.number_input(key="written").value
     (link,) = [link for link in app.get("page_link") if "Strongest edge" in link.proto.label]
-    label = link.proto.label.replace("\\", "").replace("*", "")
     query = dict(parse_qsl(link.proto.query_string))
-    phrase = (
-        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
-        f"{named_head(*edge.reader)}, {named} nats for"
-    )
-    assert phrase in label
-    pair = (translator.target_tokenizer.pieces_of([ids])[0].text for ids in (
-        trace.target_pieces[step].id, other
-    ))  # fmt: skip
-    favoured, against = map(pieces.shown_piece, pair if lost[number] > 0 else [*pair][::-1])
-    assert f"for “\u2068{favoured}\u2069”, not “\u2068{against}\u2069”" in label
-    assert any(phrase in text for text in texts(app))  # the view itself
-    assert query["written"] == str(step + 1)
-    assert (query["layer"], query["head"]) == (
-        str(edge.reader.layer + 1),
-        str(edge.reader.head + 1),
-    )
-    assert query["roles_view"] == "Why this word"
+    assert (query["written"], query["roles_view"]) == (str(step), "Why this word")
     again = opened(**query)
-    assert again.number_input(key="written").value == step + 1
-    assert len(computed) == 2  # the test's own
-
-
-def test_another_word_has_other_edges_and_patches(opened, link, translator) -> None:
-    opened(**link, patch_edges="true")
-    link["other"] = pieces.piece_name(translator, OTHER + 1)
-    table = opened(**link, patch_edges="true").dataframe[0].value
-    patched = patch_strongest(
-        Circuit(translator.model, translator.trace(SENTENCE), STEP, OTHER + 1)
-    )
-    np.testing.assert_allclose(table[edges.ATTRIBUTED], patched.attributed, rtol=1e-4)
-    np.testing.assert_allclose(table[edges.PATCHED], patched.lost, atol=1e-5)
+    assert again.number_input(key="written").value == step
+    assert len(computed) == 1
 
 
 def test_an_edge_of_the_other_sign_is_counted_apart() -> None:

@@ -12,17 +12,12 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, html
 from tests.viz.pages.roles.made_reports import chart_tables
 from transformer import AttentionTrace, Translator
-from transformer.analysis import teacher_forcing
-from transformer.analysis.lenses import alti, decomposition
 from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
 from viz.app.cache import cached_results
-from viz.draw import formatting
-from viz.draw.changed_words import mark_changed_words  #
 from viz.pages.roles import layer_by_layer
 from viz.pages.roles import layer_by_layer as layers
 
-STEP = 2
 URL = {"text": SENTENCE, "roles_view": "Layer by layer"}
 
 
@@ -44,50 +39,17 @@ def firsts(table: str) -> list[str]:
     return re.findall(r"<td[^>]*>([^<]*)</td>", row)
 
 
-def test_the_printed_sum_is_the_logit_within_its_rounding(opened) -> None:
-    app = opened(written=str(STEP + 1))
-    (rows,) = chart_tables(app, "logit, added up", "part")
-    *parts, _ = rows["value"]
-    np.testing.assert_allclose(rows["end"][:-1], np.cumsum(parts), atol=1e-6)
-    np.testing.assert_allclose(rows["start"][1:-1], rows["end"][:-2], atol=1e-6)
-    printed = [float(text.replace("−", "-")) for text in rows["figure"]]
-    (note,) = (c.value for c in app.caption if "Rounding" in c.value)
-    (within,) = re.findall(r"up to (\d\.\d\d)", note)
-    assert abs(sum(printed[:-1]) - printed[-1]) <= float(within) + 1e-9
-    assert any(f"(logit) {printed[-1]:.2f}" in line.value for line in app.subheader)
-    assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
-
-
-def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
+def test_the_shares_of_a_word_are_the_means_over_its_pieces(trace) -> None:
     source, target = len(trace.source_pieces), len(trace.target_pieces)
-    memory = np.eye(source)
-    shares = teacher_forcing.measure_layers(
-        decomposition.block_measure(alti.contributions), translator.model, trace
-    )
-    for layer in shares["encoder_self"]:
-        memory = layer @ memory
-    # what each state holds of the source, then of what the decoder reads
-    state = np.hstack([np.zeros((target, source)), np.eye(target)])
-    own, cross = shares["decoder_self"], shares["cross"]
-    for layer in range(len(own)):
-        read = own[layer] @ state
-        over = cross[layer]
-        state = over[:, -1:] * read
-        state[:, :source] += over[:, :-1] @ memory
-    (table,) = chart_tables(opened(), "share", "share")
+    shares = np.random.default_rng(0).dirichlet(np.ones(source + target), target)
+    first, of_words = layer_by_layer.word_shares(trace, shares)
     words = [piece.word for piece in trace.target_pieces]
-    for place, word in enumerate(dict.fromkeys(words)):
-        mean = np.mean([state[n] for n in range(target) if words[n] == word], axis=0)
-        expected = {
-            layer_by_layer.SOURCE: mean[:source].sum(),
-            layer_by_layer.START: mean[source],
-            layer_by_layer.BEFORE: mean[source + 1 :].sum(),
-        }
-        drawn = table[table["place"] == place].set_index("from")["share"].to_dict()
-        assert drawn == pytest.approx(expected, abs=1e-5)
-        assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
-    first, _ = layer_by_layer.word_shares(trace, state)
     assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
+    for place, word in enumerate(dict.fromkeys(words)):
+        mean = np.mean([shares[n] for n in range(target) if words[n] == word], axis=0)
+        assert of_words[layer_by_layer.SOURCE][place] == pytest.approx(mean[:source].sum())
+        assert of_words[layer_by_layer.START][place] == pytest.approx(mean[source])
+        assert of_words[layer_by_layer.BEFORE][place] == pytest.approx(mean[source + 1 :].sum())
 
 
 def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:
@@ -150,21 +112,6 @@ def translations(app: AppTest) -> list[str]:
     """Return what stands for each encoder layer."""
     assert not app.exception
     return [body for body in html(app) if "headlight-candidate" in body]
-
-
-def test_each_encoder_layer_is_translated_where_it_is_asked_for(opened, translator, trace) -> None:
-    app = opened()
-    assert not translations(app)
-    app.toggle(key=layers.ENCODER_LAYERS).set_value(True).run()
-    rows = translations(app)
-    assert len(rows) == translator.model.config.N + 1
-    for layer, row in enumerate(rows):
-        expected = decoder_lens(translator, trace, layer)
-        assert f"<bdi>{mark_changed_words(expected.translation.text, trace.target)}</bdi>" in row
-        above, below = re.findall(r"<small>(.*?)</small>", row)
-        assert (str(layer) in above) == (layer > 0)
-        assert below.endswith(f" {formatting.format_number(expected.log_prob)}")
-    assert len({row.partition("<bdi>")[2] for row in rows}) > 1
 
 
 def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:

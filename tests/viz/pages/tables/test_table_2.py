@@ -1,13 +1,10 @@
 """Table 2 as charts and as a table, and what training took, against the paper as text."""
 
-import json
 import re
 
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.reading import frames
-from transformer.files.installed import BUNDLED
 from transformer.paper import results
 from viz.pages.tables import table_2
 
@@ -38,41 +35,6 @@ def test_the_table_holds_what_the_paper_prints(opened) -> None:
     assert cells == ROWS
 
 
-@pytest.mark.parametrize(("chart", "pair"), [(0, "EN-DE"), (1, "EN-FR")])
-def test_each_model_with_a_cost_is_drawn_at_its_numbers(opened, chart, pair) -> None:
-    (frame,) = frames(opened(), chart)
-    drawn = {
-        row["model"]: (row["bleu"], row["flops"], row["kind"]) for row in frame.to_dict("records")
-    }
-    kinds = {"T": "Transformer", "e": "ensemble"}  # by the first letter, or the last
-    bleu, cost = (1, 3) if pair == "EN-DE" else (2, 4)
-    assert drawn == {
-        row[0]: (
-            float(row[bleu]),
-            float(row[cost]),
-            kinds.get(row[0][0], "ensemble" if row[0].endswith("Ensemble") else "single model"),
-        )
-        for row in ROWS
-        if row[cost] != "-"
-    }
-    low, high = 2e18, 3e21  # the axis
-    assert all(low < flops < high for _, flops, _ in drawn.values())
-
-
-def test_the_transformers_are_compared_with_the_best_model_before_them(opened) -> None:
-    shown = [text.replace("\u00a0", " ") for text in texts(opened())]
-    for bleu, cost in ((1, 3), (2, 4)):
-        *others, base, big = (row for row in ROWS if row[cost] != "-")
-        best = max(others, key=lambda row: float(row[bleu]))
-        (sentence,) = (text for text in shown if f"({best[0]}, {best[bleu]})" in text)
-        gain = float(big[bleu]) - float(best[bleu])
-        assert f"has {big[bleu]} BLEU, {gain:.1f} more" in sentence
-        shares = [100 * float(row[cost]) / float(best[cost]) for row in (big, base)]
-        assert [float(x) for x in re.findall(r"([\d.]+) %", sentence)] == [
-            pytest.approx(share, rel=0.05) for share in shares
-        ]
-
-
 def test_the_paper_s_trainings_give_the_costs_that_it_estimates() -> None:
     base, big = (results.TRAININGS[name] for name in ("base", "big"))
     assert (base.steps, base.seconds_per_step, base.hours, base.gpus) == (100_000, 0.4, 12, 8)
@@ -84,33 +46,6 @@ def test_the_paper_s_trainings_give_the_costs_that_it_estimates() -> None:
         assert steps_alone < training.hours < longer * steps_alone
     texts = {pair: (text.pairs, text.pieces) for pair, text in results.TEXTS.items()}
     assert texts == {"EN-DE": (4_500_000, 37_000), "EN-FR": (36_000_000, 32_000)}
-
-
-def test_what_training_took_stands_beside_the_bundled_run_as_logged(opened) -> None:
-    table = opened().dataframe[0].value.set_index("")
-    for column in ("Transformer (base)", "Transformer (big)"):
-        assert table[column][:5].tolist() == [
-            "4.5 million", "36 million", "37,000", "32,000", "8 NVIDIA P100",
-        ]  # fmt: skip
-    assert table["Transformer (base)"][5:].tolist() == [
-        "100,000", "about 25,000", "0.4", "12 hours", "3.3 · 10¹⁸",
-    ]  # fmt: skip
-    assert table["Transformer (big)"][5:].tolist() == [
-        "300,000", "about 25,000", "1.0", "3.5 days", "2.3 · 10¹⁹",
-    ]  # fmt: skip
-    log = [json.loads(line) for line in (BUNDLED / "run.jsonl").read_text().splitlines()]
-    pairs = next(record["pairs"] for record in reversed(log) if "pairs" in record)
-    steps, seconds = next(
-        (record["step"], record["seconds"]) for record in reversed(log) if "seconds" in record
-    )
-    here = table["bundled model, first run"]
-    assert int(here["sentence pairs EN-DE"].replace(",", "")) == pairs
-    assert int(here["steps"].replace(",", "")) == steps
-    assert float(here["seconds a step"]) == pytest.approx(seconds / steps, abs=0.005)
-    assert here["time"] == f"{seconds / 3600:.1f} hours"
-    card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
-    assert here["machine"]
-    assert f"in {here['time'].removesuffix('ours')} on {here['machine']}" in card
 
 
 def test_a_bundled_run_without_its_log_leaves_the_paper_s_numbers(opened, monkeypatch, tmp_path):

@@ -1,9 +1,7 @@
 """Heads forming: the saved attention of a run as it is drawn, and messages without any."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test, planted_trace
 from tests.viz.draw.message import decode
-from tests.viz.pages import reading
 from training.run import journal
 from transformer import KINDS, AttentionTrace
 from transformer.files import installed
-from viz.draw.labels import SCREEN_NAMES
 from viz.pages.training import heads_forming as page
 from viz.pages.training import runs
 from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
@@ -28,9 +24,10 @@ STEPS = (1, 2, 64, 250)
 
 
 def forming_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import training
 
-    training.PAGE.show()
+    training.PAGE.show(Bar())
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
@@ -98,17 +95,8 @@ def drawn_steps(shown: dict) -> list[int]:
     return [step["number"] for step in shown["meta"]["training"]]
 
 
-def confidence(step: int) -> float:
-    """Compute the mean over heads of cross-attention of the mean of each row's largest weight."""
-    trace = _at(step)
-    words = [n for n, piece in enumerate(trace.source_tokens) if piece != "</s>"]
-    return float(np.mean([
-        np.mean([max(row[words]) for row in head]) for layer in trace.cross for head in layer
-    ]))  # fmt: skip
-
-
 def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> None:
-    app = opened()
+    opened()
     assert shown["key"] == "forming-player"
     assert drawn_steps(shown) == list(STEPS)
     for n, step in enumerate(STEPS):
@@ -116,12 +104,6 @@ def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> 
             drawn = kind["weights"][n] / 65_535
             assert np.allclose(drawn, _at(step).weights(kind["kind"]), rtol=0, atol=1 / 65_535)
     assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("cross", None)  # it plays
-    (link,) = app.get("page_link")
-    values = {step: confidence(step) for step in STEPS}
-    _, after = max(pairwise(STEPS), key=lambda pair: values[pair[1]] - values[pair[0]])
-    assert f"{values[after]:.2f}" in link.proto.label.replace("\\", "")
-    assert f"trained={after}" in link.proto.query_string
-    assert "sentence=" in link.proto.query_string
 
 
 def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(run, shown) -> None:
@@ -323,40 +305,3 @@ def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, 
     assert not app.exception
     assert app.selectbox(key="forming_run").value == "mine"
     assert drawn_steps(shown) == list(STEPS)
-
-
-def test_the_share_on_sinks_is_that_of_the_saved_rows_at_each_step(shown: dict) -> None:
-    app = opened()
-    (table,) = [t for t in reading.frames(app, 1) if "share" in t]
-    sinks = {"<s>", "</s>", ".", ",", "▁"}
-    names = dict(zip(SCREEN_NAMES.values(), SCREEN_NAMES, strict=True))
-    assert len(table) == len(STEPS) * len(KINDS)
-    for row in table.to_dict("records"):
-        drawn, kind = _at(row["step"]), names[row["kind"]]
-        keys = drawn.labels(kind).keys
-        rows = [
-            math.fsum(float(w) for w, key in zip(cells, keys, strict=True) if key in sinks)
-            / math.fsum(map(float, cells))
-            for layer in drawn.weights(kind)
-            for head in layer
-            for cells in head[int(kind == "decoder_self") :]
-        ]
-        assert row["share"] == pytest.approx(math.fsum(rows) / len(rows), abs=1e-6)
-    (caption,) = (c.value.replace("\\", "") for c in app.caption if "punctuation" in c.value)
-    for _, group in table.groupby("kind", sort=False):
-        shares = group["share"].to_list()
-        first, last = (f"{100 * share:.0f}\u00a0%" for share in (shares[0], shares[-1]))
-        assert f"from {first} to {last}" in caption
-
-
-def test_a_sink_that_is_planted_at_the_last_step_takes_all(run: Path, shown: dict) -> None:
-    last = _at(STEPS[-1])
-    cross = np.zeros_like(last.cross)
-    cross[..., last.source_tokens.index("</s>")] = 1
-    path = run / "probes" / f"step-{STEPS[-1]:08d}-sentence-1.npz"
-    path.unlink()
-    replace(last, cross=cross).save(path)
-    (table,) = [t for t in reading.frames(opened(), 1) if "share" in t]
-    *_, before, after = table[table["kind"] == "cross-attention"]["share"]
-    assert after == pytest.approx(1)
-    assert before < 0.9

@@ -20,9 +20,10 @@ from viz.pages.training.runs import RUNS_VARIABLE
 
 
 def training_page() -> None:
+    from viz.app.sentence.sentence_bar import Bar
     from viz.pages import training
 
-    training.PAGE.show()
+    training.PAGE.show(Bar())
 
 
 def opened(**url: str | list[str]) -> AppTest:
@@ -72,13 +73,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
     log.write(step=3, validation_loss=0.5, validation_perplexity=1.6, validation_bleu=3.0)
     return folder
-
-
-def test_each_fall_of_the_bundled_rate_is_named() -> None:
-    (caption,) = [c.value for c in opened_curves("bundled").caption if "equation 3" in c.value]
-    spans = "6,000 to 10,300, 11,050 to 16,000 and 19,000 to 26,000"
-    assert f"falling to 0 from step {spans}" in caption
-    assert "validation at step 26,000: loss 1.386, perplexity 4.00, BLEU 38.8" in caption
 
 
 def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,8 @@
-// The words that differ between two translations, and the language of a text.
+// The words that differ between two translations.
 
 import { wordTexts } from "../core/labels.ts";
 import type { Side } from "../core/trace.ts";
-import type { Changes } from "../player/break_it.ts";
-import type { RowPart } from "../player/plan.ts";
+import type { RowPart } from "./plan.ts";
 
 export interface Word { text: string; change: "same" | "moved" | "new" | "lost" }
 
@@ -65,8 +64,8 @@ function longestRun(
   return best;
 }
 
-/** List the subwords of a new translation, and the words of the old one that it lost, as
- * `changed_row` of viz/draw/player.py does. @param most subwords that are drawn */
+/** List the subwords of a new translation, and the words of the old one that it lost.
+ * @param most subwords that are drawn */
 export function changedRow(before: Side, after: Side, most: number): RowPart[] {
   const ofWords = new Map<number, number[]>(); // their number after `<s>`
   const ends: RowPart[] = [];
@@ -86,19 +85,16 @@ export function changedRow(before: Side, after: Side, most: number): RowPart[] {
 
 const PLAIN = 0.2; // share of the words from which a change is seen at once
 
-/** Count the words by which two translations differ, punctuation aside, as `changed_words` does. */
-export function changedWords(before: Side, after: Side) {
+/** Words by which two translations differ. */
+export type Changes = Record<"lost" | "new" | "moved", number>;
+
+/** Count them, punctuation aside, and test whether they are plain, as `changes_plainly` of
+ * viz/draw/player.py does. */
+export function changedWords(before: Side, after: Side): Changes & { plain: boolean } {
   const [old, now] = [before, after].map((side) =>
     wordTexts(side).filter((word) => /[\p{L}\p{N}]/u.test(word)));
   const changes: Changes = { lost: 0, new: 0, moved: 0 };
   for (const { change } of compared(now, old)) if (change !== "same") changes[change]++;
   const most = Math.max(changes.lost, changes.new);
   return { ...changes, plain: most >= Math.max(1, PLAIN * old.length) };
-}
-
-/** Return the code of the only language whose common words a text has; "" where it is unclear. */
-export function likelyLanguage(text: string, common: Record<string, string[]>): string {
-  const words = new Set(text.toLowerCase().match(/\p{L}+(?:'\p{L}+)?/gu));
-  const codes = Object.keys(common).filter((code) => common[code].some((word) => words.has(word)));
-  return codes.length === 1 ? codes[0] : "";
 }

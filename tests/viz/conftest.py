@@ -13,6 +13,7 @@ from viz.app import jobs
 from viz.app.cache.memory import forget_server_wide, state_of_file
 from viz.app.lessons import library
 from viz.app.view.listing import Listing
+from viz.lessons import read_lesson
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,8 +27,7 @@ def _no_package_is_scanned() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _lessons_are_parsed_once() -> Iterator[None]:
     """Whoever makes the app forget would have it parse all lessons again, a quarter of a second."""
-    read = library.read_lesson
-    cached = cache(lambda path, _state: read(path))
+    cached = cache(lambda path, _state: read_lesson(path))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(library, "read_lesson", lambda path: cached(path, state_of_file(path)))
         yield

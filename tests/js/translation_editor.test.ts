@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { caretAfter } from "../../viz/browser/translation_editor/field.ts";
 import { beginningWith, step } from "../../viz/browser/translation_editor/popover.ts";
 import {
-  Exchange, TranslationEditor, wordRows,
+  Exchange, TABLE, TranslationEditor, wordRows,
 } from "../../viz/browser/translation_editor/view.ts";
 import {
   barOf, carried, difference, wordsOf,
@@ -33,6 +33,7 @@ test("a word is as probable as its pieces together, and forced with all of them"
         assert.deepEqual(choice, { force: 2, alternative: 0, prefix: "▁Zwei▁Hundex" }),
     },
   }).take({ piece: 2, alternative: 0 });
+  assert.deepEqual(TABLE, ["Word", "Probability", "Log probability", "Alternatives"]);
   assert.deepEqual(wordRows(data)[1],
     ["Hunde", "0.125", "−2.08", "for Hun: ▁Hunx 0.300; for de: dex 0.300"]);
   const [given, ...rest] = PIECES;

@@ -19,7 +19,7 @@ const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before th
 const NARROW = 480;
 const HELP = "Bar: the model’s probability of the word; grey word: below one half. Click a word "
   + "(or press Alt+↓) for alternatives, or type over it.";
-const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
+export const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
   static read({ spans, words, logProbs, ...message }: any): EditorData {

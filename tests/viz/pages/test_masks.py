@@ -14,7 +14,7 @@ from transformer.paper import masking
 from transformer.paper.masking import Leak
 from viz.draw.labels import display_tokens
 from viz.draw.mask_grids import describe_row
-from viz.pages.masks import describe_change, shift_chart
+from viz.pages.masks import describe_change, share_chart, shift_chart
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -196,6 +196,16 @@ def datasets(chart) -> tuple[dict, list[list[dict]]]:
     # what all layers share stands once, above them
     names = [(layer.get("data") or spec["data"])["name"] for layer in spec["layer"]]
     return spec, [spec["datasets"][name] for name in names]
+
+
+def test_a_share_is_that_of_the_hidden_tokens_of_its_head():
+    spec, (cells, _) = datasets(share_chart(np.array([[0.25, 0.5]])))
+    assert [(row["layer"], row["head"], row["share"]) for row in cells] == [
+        (1, 1, 0.25),
+        (1, 2, 0.5),
+    ]
+    titles = {tip["field"]: tip["title"] for tip in spec["layer"][0]["encoding"]["tooltip"][2:]}
+    assert titles == {"share": "attention to hidden tokens"}
 
 
 def test_a_line_leads_from_what_is_written_to_where_it_is_read():

@@ -18,7 +18,7 @@ from viz.figures.training import run_chart
 ONES = np.ones(4)
 SCORE = pd.DataFrame([[0.5, -0.5]], index=["a"], columns=["b", "c"])
 CURVES = {"recurrent": ([1, 10], [2.0, 20.0])}
-RUN = {"run": [{"step": n, "loss": 1.0 / n} for n in (1, 2)]}
+RUN: Any = {"run": [{"step": n, "loss": 1.0 / n} for n in (1, 2)]}
 
 
 def axes(spec: Any) -> set[tuple[str, str, str]]:

@@ -162,7 +162,7 @@ def test_what_averaging_loses_is_told_in_numbers(opened, translator: Translator)
         for x in (weights.mean(0), weights)
     ]
     text = " ".join(element.value for element in app.markdown)
-    assert f"{bits[0]:.2f} bits of entropy, the patterns {bits[1]:.2f}" in text
+    assert f"entropy is {bits[0]:.2f} bits, that of the patterns {bits[1]:.2f}" in text
     with translator.model.hooks(average_heads("encoder_self", [1])):
         averaged = translator.score(SENTENCE, [p.text for p in trace.target_pieces]).log_prob
     before = float(trace.log_probs.sum())

@@ -9,6 +9,8 @@ import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/edit
 import { figuresOf } from "../../viz/browser/live/figures.ts";
 import { hold } from "../../viz/browser/live/held.ts";
 import { likelyLanguage } from "../../viz/browser/live/language.ts";
+import { LiveSentence } from "../../viz/browser/live/sentence.ts";
+import { Tasks } from "../../viz/browser/live/tasks.ts";
 import type { HeadPlace, KindTrace, Side, Trace } from "../../viz/browser/core/trace.ts";
 import { timesOf } from "../../viz/browser/player/break_it.ts";
 import { changedRow, changedWords, compared } from "../../viz/browser/player/changes.ts";
@@ -141,6 +143,57 @@ test("heads leave as they are known, and a head that is given back by a click st
   assert.deepEqual(sentence.edits.removed, [a]);
   hear(a, b, c);
   assert.deepEqual(sentence.edits.removed, [a, b, c]);
+});
+
+test("a drawing is ended by the next one, and what a task adds comes right after it", async () => {
+  const tasks = new Tasks();
+  const done: string[] = [];
+  const add = (name: string, ...more: string[]) => tasks.later(() => {
+    done.push(name);
+    more.forEach((other) => add(other));
+    queueMicrotask(() => done.push("rest")); // after the whole task
+    for (const ends = performance.now() + (name === "slow" ? 9 : 0); performance.now() < ends;);
+  });
+  const over = async () => {
+    while (tasks.isCalled) await new Promise((resolve) => setTimeout(resolve, 1));
+    return done.splice(0);
+  };
+  add("slow");
+  add("grid", "slow", "decoder");
+  add("map");
+  assert.deepEqual(done, []);
+  const parts = (await over()).join(" ").split(" rest");
+  assert.equal(parts[0], "slow"); // what comes after 8 ms is another task
+  assert.equal(parts.join(""), "slow grid slow decoder map");
+  add("old"); // a picture may draw by itself when all is over, as in another theme
+  tasks.later(() => tasks.clear());
+  add("older");
+  assert.deepEqual(await over(), ["old", "rest"]);
+  tasks.channel.port1.close();
+});
+
+test("a long translation is stopped, and what stands there of the sentence stays", () => {
+  const [asks, said]: [any[], string[]] = [[], []];
+  const edited = { removed: heads.slice(0, 1), rows: [], prefix: 2 };
+  const sentence: any = viewOf(LiveSentence as any, {
+    asked: "translate", turn: 7, slow: 0, edits: { ...edited, prefix: [] }, field: {
+      value: target.text, focus: () => {},
+    },
+    shown: { ...trace, edited }, engine: { ask: (request: any) => asks.push(request) },
+    show: (shown: Trace) => said.push(shown.target.text), warn: (text: string) => said.push(text),
+    refuse: (text: string) => said.push(`refused: ${text}`),
+  });
+  sentence.stop();
+  assert.deepEqual([asks[0].type, asks[0].text, asks[0].turn], ["translate", "", 7]);
+  assert.deepEqual([sentence.asked, sentence.turn], [null, 8]); // what still comes is of another
+  assert.deepEqual(sentence.edits, { ...edited, prefix: ["▁Der", "▁Hu"] });
+  assert.deepEqual(said.splice(0), [target.text, "Stopped."]);
+  sentence.hear({ type: "translated", turn: 7, trace, unsure: false });
+  sentence.stop(); // nothing is on its way
+  assert.deepEqual([asks.length, said], [1, []]);
+  Object.assign(sentence, { asked: "translate", field: { value: "Another one.", focus() {} } });
+  sentence.stop();
+  assert.deepEqual(said, ["refused: Stopped."]);
 });
 
 test("log P and words say what edits cost, beside as many random heads", () => {

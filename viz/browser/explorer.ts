@@ -5,7 +5,7 @@
 
 import { AttentionMap } from "./attention_map/view.ts";
 import { button, choice, make } from "./core/dom.ts";
-import { type Later, mount, View } from "./core/view.ts";
+import { mount, View } from "./core/view.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { HeadWeights, type TextOf } from "./head_weights.ts";
@@ -52,7 +52,6 @@ export interface ExplorerData { // the message of `_message` in viz/draw/explore
   kinds: Record<string, KindData>;
   weights: HeadWeights;
   painted?: Row[]; // of any head
-  later?: Later; // the open head in a task after those of all heads
 }
 
 export function headOf(name: string) {
@@ -194,10 +193,12 @@ export class Explorer extends View<ExplorerData> {
   }
 
   /** Its parts lay themselves out. */
-  layOut() {}
+  layOut() {
+    this.root.style.visibility = "";
+  }
 
   drawAll() {
-    const { data: { grid }, pair } = this;
+    const { data: { grid }, pair, options: { later } } = this;
     const parts = grid.parts.map((part) =>
       (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
     const nameEnd = [grid.nameEnd, pair && nameOf(pair)].filter(Boolean).join(" · ");
@@ -210,10 +211,9 @@ export class Explorer extends View<ExplorerData> {
         }
         this.options.onSelect?.(head);
       },
-      later: this.data.later,
+      later,
     });
-    if (this.data.later) this.data.later(() => this.drawHead());
-    else this.drawHead();
+    this.later(() => this.drawHead());
   }
 
   openHead(head: Head) {
@@ -323,7 +323,7 @@ export class Explorer extends View<ExplorerData> {
       ...ribbons, note: ribbons.note + dashed, title, heads: names, weights: joined(numbers),
       unused,
     };
-    if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
+    if (this.inSight || numbers[0].length <= EASY) this.later(() => this.showRibbons());
     else {
       // those of a long text take a second to draw
       const { ribbonBox } = this;
@@ -377,7 +377,7 @@ export class Explorer extends View<ExplorerData> {
   showRibbons() {
     if (!this.undrawn) return;
     if (!this.ribbons) this.ribbonBox.replaceChildren();
-    this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn);
+    this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn, { later: this.options.later });
     this.ribbonBox.style.minHeight = "";
     this.undrawn = null;
   }

@@ -179,6 +179,13 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
     bold = {*visit.locator("#translation b").all_inner_texts()}
     assert bold >= words(without.translation.text) - words(whole.text)
     until(visit, lambda: "switched off" in map_.get_attribute("aria-label"), True)
+    # its small map and its large one say so
+    map_.focus()
+    until(visit, lambda: "switched off" in visit.locator(".hl-grid-box .hl-tip").inner_text(), True)
+    visit.get_by_label("Click a small map").uncheck()
+    map_.press("Enter")
+    opened = visit.locator(".hl-explorer-open > div").first
+    until(visit, lambda: "is removed" in opened.locator(".hl-foot").inner_text(), True)
     # the address keeps sentence and removal
     until(visit, lambda: "removed=cross-2-1" in visit.url, True)
     visit.reload()
@@ -242,6 +249,47 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
     assert head in visit.locator(".hl-player-says").inner_text()
     assert visit.messages == []
     assert all(address.startswith(served) for address in visit.asked)
+
+
+COUNTS_MAPS = """
+    window.maps = 0;
+    const put = CanvasRenderingContext2D.prototype.putImageData;
+    CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+        window.maps += this.canvas.width > 400; // a small canvas has one picture alone
+        return put.apply(this, given);
+    };
+"""
+PIXEL = """canvas => [...canvas.getContext("2d").getImageData(60, 60, 1, 1).data]"""
+
+
+def test_small_maps_are_drawn_once_and_nothing_moves(served, visit, trained_folder):
+    heads = Translator.load(trained_folder).model.config
+    visit.add_init_script(COUNTS_MAPS)
+    visit.add_init_script("""
+        window.moved = 0;
+        new PerformanceObserver((list) => {
+            for (const shift of list.getEntries()) window.moved += shift.value;
+        }).observe({ type: "layout-shift", buffered: true });
+    """)
+    live(visit, served)
+    drawn(visit)
+    visit.wait_for_timeout(300)
+    # those of the stored sentence, and again when the model is there
+    assert visit.evaluate("window.maps") <= 2 * 3 * heads.N * heads.h
+    assert visit.evaluate("window.moved") < 0.02
+    # a page around it, or the system, may change the theme
+    grid = visit.locator("#explorer .hl-grid-scroll canvas")
+    light = grid.evaluate(PIXEL)
+    visit.emulate_media(color_scheme="dark")
+    until(visit, lambda: grid.evaluate(PIXEL) != light, True)
+    # a long sentence wraps
+    field = visit.locator("#text")
+    before = field.bounding_box()["height"]
+    field.fill("a dog and " * 30)
+    assert field.evaluate("field => field.scrollHeight - field.clientHeight") <= 1
+    assert field.bounding_box()["height"] > 2 * before
+    field.fill("A dog")
+    assert field.bounding_box()["height"] == before
 
 
 def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served, visit):

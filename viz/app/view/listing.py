@@ -5,6 +5,7 @@ input stands in the code as its `repr`, on one line: it ends no string and begin
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Hashable, Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -99,10 +100,12 @@ class Listing:
             self._know(known, Written(f"{name}{part}", (part, key)))
 
     def source(self) -> str:
-        """Return the program of all calls, with what it imports."""
+        """Return the program of all calls, with what they import."""
+        used = set(re.findall(r"\w+", "\n".join(self._lines)))  # a call may not have been listed
         names: dict[str, list[str]] = {}
         for name, module in self._imports.items():
-            names.setdefault(module, []).append(name)
+            if name in used:
+                names.setdefault(module, []).append(name)
         imports = [
             f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
         ]

@@ -83,12 +83,12 @@ class Page:
             keys = [view.key for view in self.views]
             key = self.pick("View", keys, self.menu) if self.menu else keys[0]
         chosen = next(view for view in self.views if view.key == key)
-        if asks:
-            asked = Question(chosen.question or self.question, self.terms)
-            worth_seeing.show(self.path, bar.translation, chosen.find, findings, asked)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:
             with program(bar):
+                if asks:
+                    asked = Question(chosen.question or self.question, self.terms)
+                    worth_seeing.show(self.path, bar.translation, chosen.find, findings, asked)
                 chosen.draw(*_given(chosen.needs, bar))
         finally:
             del st.session_state[_ROW], st.session_state[_FINDINGS]

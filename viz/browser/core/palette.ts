@@ -35,11 +35,12 @@ const srgb = (lightness: number, chroma: number, hue: number) =>
 
 /** Take from chroma what no screen shows, and round to the levels of a screen. */
 function shown(lightness: number, wanted: number, hue: number) {
-  let [chroma, high] = [0, wanted];
-  for (let n = 0; n < 20; n++) { // bisection
+  const fits = (chroma: number) =>
+    srgb(lightness, chroma, hue).every((value) => value > -1e-4 && value < 1 + 1e-4);
+  let [chroma, high] = [fits(wanted) ? wanted : 0, wanted];
+  for (let n = 0; n < 20 && chroma < high; n++) { // bisection
     const middle = (chroma + high) / 2;
-    const fits = srgb(lightness, middle, hue).every((value) => value > -1e-4 && value < 1 + 1e-4);
-    [chroma, high] = fits ? [middle, high] : [chroma, middle];
+    [chroma, high] = fits(middle) ? [middle, high] : [chroma, middle];
   }
   return srgb(lightness, chroma, hue).map((value) => Math.round(255 * within(value, 0, 1)));
 }

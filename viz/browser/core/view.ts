@@ -35,14 +35,19 @@ export function mount<D, V extends View<D>>(
     views.set(element, view);
     element.append(view.root);
   }
-  view.show(data, options);
+  if (view === before || !options.later) view.show(data, options);
+  else {
+    view.root.style.visibility = "hidden"; // until it is drawn: its parts move as they come
+    options.later(() => view.data ?? view.show(data, options));
+  }
   return view;
 }
 
 export class View<D> {
   root = make("div", { class: "hl", role: "group" });
   live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
-  unwatch = watch(this.root, () => this.layOut());
+  laidOut = 0; // a width; 0 draws once more, without which a page was left unfinished
+  unwatch = watch(this);
   declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
   texts = ""; // as JSON
   declare options: Options;
@@ -63,16 +68,25 @@ export class View<D> {
     this.data = data as View<D>["data"];
     this.options = options;
     this.update();
-    this.layOut(options.later);
+    this.layOut();
   }
 
-  layOut(later?: Later) {
+  /** Act at once, or in a page with many pictures in a task of its own. */
+  later(act: () => void) {
+    (this.options.later ?? ((now) => now()))(act);
+  }
+
+  layOut() {
     const width = this.root.clientWidth;
     if (!this.data || !width) return; // a tab that is not open has no width yet
     this.theme = readTheme(this.root);
     this.measure = measureIn(this.theme);
     this.arrange(width);
-    this.draw(later);
+    if (this.options.later) this.laidOut = width;
+    this.later(() => {
+      this.root.style.visibility = "";
+      this.draw(this.options.later);
+    });
   }
 
   /** Remember the texts of the picture.
@@ -121,18 +135,19 @@ export class View<D> {
 
 /** Call when the width changes, when the page is zoomed or comes to another screen, so that
  * canvases need other pixels, or when a font arrives and the words have another length. */
-function watch(root: HTMLElement, redraw: () => void): () => void {
-  let width = 0; // so the first call draws once more: without it a page was left unfinished
+function watch(view: View<any>): () => void {
+  const redraw = () => view.layOut();
   let ratio = window.devicePixelRatio;
   const check = () => {
     // the height is of our own making
-    if (root.clientWidth === width && window.devicePixelRatio === ratio) return;
-    width = root.clientWidth;
+    const { root: { clientWidth }, laidOut } = view;
+    if (clientWidth === laidOut && window.devicePixelRatio === ratio) return;
+    view.laidOut = clientWidth;
     ratio = window.devicePixelRatio;
     redraw();
   };
   const observer = new ResizeObserver(check);
-  observer.observe(root);
+  observer.observe(view.root);
   window.addEventListener("resize", check);
   document.fonts?.addEventListener("loadingdone", redraw);
   return () => {

@@ -5,10 +5,10 @@ import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { headName, SCREEN_NAMES } from "../core/labels.ts";
 import { paletteOf } from "../core/palette.ts";
 import { forHand } from "../core/text.ts";
-import { type Later, mount } from "../core/view.ts";
+import { mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
-import { Explorer, type ExplorerData } from "../explorer.ts";
+import { Explorer } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
 import type { PlayerData } from "../player/plan.ts";
 import { type PlayerChoices, playerData, watchedHead, WINDOW } from "../player/from_trace.ts";
@@ -23,6 +23,7 @@ import { Editing } from "./editing.ts";
 import { showChips } from "./chips.ts";
 import { hold } from "./held.ts";
 import { type Act, type Listener, LiveSentence } from "./sentence.ts";
+import { Tasks } from "./tasks.ts";
 import { changedRow } from "../player/changes.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
@@ -38,16 +39,6 @@ export function firstHead(trace: Trace, about: About): HeadPlace {
   return ["cross", ...watchedHead(trace, cross, wordLinks(trace, about))];
 }
 
-/** Let the browser hear what is typed, and paint. */
-const breath = () => new Promise<void>((resolve) => {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    resolve();
-  };
-  port2.postMessage(0);
-});
-
 export class LivePage implements Listener {
   sentence: LiveSentence;
   open: HeadPlace | null = null; // of all pictures; null for the head that opens first
@@ -55,7 +46,7 @@ export class LivePage implements Listener {
   trace: Trace | null = null; // that is drawn
   first: Trace | null = null; // that is stored
   explorer?: Explorer;
-  drawing = 0; // which drawing it is
+  tasks = new Tasks();
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
@@ -167,32 +158,25 @@ export class LivePage implements Listener {
     if (this.trace) this.draw(this.trace);
   }
 
-  /** Draw all pictures, a short task for each. */
-  async draw(trace: Trace) {
-    const turn = ++this.drawing;
+  /** Draw all pictures, in short tasks. */
+  draw(trace: Trace) {
+    const { tasks, tasks: { later } } = this;
     this.trace = trace;
     if (!this.open || this.direction !== this.sentence.direction) { // another model, other heads
       this.open = firstHead(trace, this.about);
       this.direction = this.sentence.direction;
     }
-    let next = 0; // where a task puts what follows it
-    const later: Later = (act) => tasks.splice(next++, 0, act);
-    const tasks = [
-      ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
-      () => this.drawPlayer(trace),
-      () => this.drawLinks(trace),
-      () => this.drawHeads(trace, later),
-    ];
-    while (tasks.length) {
-      await breath();
-      if (turn !== this.drawing) return;
-      next = 0;
-      tasks.shift()?.();
-    }
-    for (const name of ["maps", "drawn"]) {
-      performance.clearMarks(name);
-      performance.mark(name);
-    }
+    tasks.clear(); // of an older sentence
+    for (const { kind } of trace.kinds) later(() => void paletteOf(kind)); // computed once
+    later(() => this.drawPlayer(trace));
+    later(() => this.drawLinks(trace));
+    later(() => this.drawHeads(trace));
+    later(() => {
+      for (const name of ["maps", "drawn"]) {
+        performance.clearMarks(name);
+        performance.mark(name);
+      }
+    });
   }
 
   drawPlayer(trace: Trace) {
@@ -207,6 +191,7 @@ export class LivePage implements Listener {
     const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     mount<PlayerData, Player>(at("watch"), Player, data, {
+      later: this.tasks.later,
       onSelect: ({ kind: chosen, layer, head: number, query, written }) => {
         if (written) this.sentence.translation.fill(written);
         else this.openHead([chosen, layer, number]);
@@ -219,20 +204,18 @@ export class LivePage implements Listener {
     const data = linkData(trace, this.about);
     const place = at("links").firstElementChild as HTMLElement;
     place.hidden = !data.links.length; // of some models they cannot be read in the page
-    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data);
+    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data, this.tasks);
   }
 
-  /** @param later for each kind and the open head in tasks of their own */
-  drawHeads(trace: Trace, later?: Later) {
+  drawHeads(trace: Trace) {
     const look = { paints: this.editing.isOn, paintsDown: true };
-    const data: ExplorerData =
-      { ...explorerData(trace, this.about, this.open as HeadPlace, look), later };
+    const data = explorerData(trace, this.about, this.open as HeadPlace, look);
     // always in the same order
     data.grid.parts.sort((a, b) => Number(a.kind !== "cross") - Number(b.kind !== "cross"));
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
     this.explorer = mount(at("explorer"), Explorer, data, {
-      onSelect: (selected) => this.onExplorer(selected),
+      onSelect: (selected) => this.onExplorer(selected), later: this.tasks.later,
     });
     this.describe();
   }

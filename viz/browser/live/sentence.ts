@@ -104,6 +104,7 @@ export class LiveSentence {
     const text = this.field.value;
     const trace = await storedTrace(this.data, this.direction, text);
     if (text !== this.field.value || this.isLive) return;
+    if (trace && trace === this.shown) return;
     if (trace) this.show(trace);
     else if (this.engine) this.translation.clear("Translated as soon as the model is loaded …");
   }

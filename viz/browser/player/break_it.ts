@@ -242,14 +242,15 @@ export function changesText({ lost, new: added, moved }: Changes) {
   return moved ? "words only change places" : "no word changes";
 }
 
-const WORDED = new Intl.NumberFormat("en",
-  { notation: "compact", compactDisplay: "long", maximumSignificantDigits: 2 });
-
 /** Say by which factor something is less probable, from a difference of log probabilities. */
 export function timesOf(nats: number): string {
-  const factor = Math.exp(Math.abs(nats));
-  const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
-    : factor < 1e12 ? WORDED.format(factor) : "over a trillion";
+  const factor = Number(Math.exp(Math.abs(nats)).toPrecision(2));
+  // by hand: a browser takes longer to make its first Intl.NumberFormat than to draw a picture
+  const [unit, name] = factor < 1e6 ? [1, ""] : factor < 1e9 ? [1e6, " million"]
+    : [1e9, " billion"];
+  const amount = String(Number((factor / unit).toPrecision(2)));
+  const shown = factor > 1e12 ? "over a trillion"
+    : `${amount.replace(/(?=\d{3}$)\B/, ",")}${name}`;
   return shown === "1" ? "as probable as before"
     : `${shown} times ${nats > 0 ? "less" : "more"} probable`;
 }

@@ -7,7 +7,7 @@ import { button, fillRadios, fillTable, framed, isShortcut, isStill, make } from
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { within } from "../core/text.ts";
-import { View } from "../core/view.ts";
+import { type Options, View } from "../core/view.ts";
 import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, type Moment, stageMarks } from "./marks.ts";
@@ -160,6 +160,12 @@ export class Player extends View<PlayerData> {
     this.moments = data.training.length;
   }
 
+  show(data: PlayerData, options: Options) {
+    super.show(data, options);
+    // once it is drawn: the first frame is the longest
+    this.later(() => this.isUnasked && !this.timer && this.start());
+  }
+
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */
   begin() {
     this.rest();
@@ -175,7 +181,6 @@ export class Player extends View<PlayerData> {
       this.step = 0;
       this.part = 0;
       this.isUnasked = true;
-      queueMicrotask(() => this.start());
     }
     this.heard = JSON.stringify(this.data.training.length
       ? { ...this.choice, moment: step >= 0 ? step : this.last } : { watched: null });

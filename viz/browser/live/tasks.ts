@@ -1,0 +1,41 @@
+// What is to be drawn, in short tasks one after another: between two of them the browser hears what
+// is typed, and paints.
+
+import type { Later } from "../core/view.ts";
+
+const SHORT = 8; // ms, after which a task leaves the rest to the next one
+
+export class Tasks {
+  queue: (() => void)[] = [];
+  place = 0; // of the next one
+  isCalled = false; // by a message on its way
+  channel = new MessageChannel();
+
+  constructor() {
+    this.channel.port1.onmessage = () => {
+      const ends = performance.now() + SHORT;
+      this.isCalled = false;
+      do {
+        this.place = 0;
+        this.queue.shift()?.();
+      } while (this.queue.length && performance.now() < ends);
+      this.place = this.queue.length;
+      this.call();
+    };
+  }
+
+  /** What an act puts here comes right after it; all else comes last. */
+  later: Later = (act) => {
+    this.queue.splice(this.place++, 0, act);
+    this.call();
+  };
+
+  call() {
+    if (!this.isCalled && this.queue.length) this.channel.port2.postMessage(this.isCalled = true);
+  }
+
+  clear() {
+    this.queue = [];
+    this.place = 0;
+  }
+}

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { paint } from "../../viz/browser/core/canvas.ts";
-import { fillTable } from "../../viz/browser/core/dom.ts";
 import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { measureIn } from "../../viz/browser/core/theme.ts";
 import { theme } from "./samples.ts";
@@ -60,53 +59,6 @@ test("the frames of a film are drawn by one canvas", (t) => {
   const [first, second] = [frame(owner), frame(owner)];
   paint(pen, [first, first, second, first, frame(), frame()], "serif");
   assert.deepEqual([canvases, of("putImageData").length, of("drawImage").length], [3, 5, 6]);
-});
-
-/** An element of a table, as far as one is filled. */
-class Cell {
-  static made = 0;
-  children: Cell[] = [];
-  textContent = "";
-  parent: Cell | null = null;
-  constructor() { Cell.made++; }
-  get caption() { return this.children[0] ?? null; }
-  get childElementCount() { return this.children.length; }
-  get lastElementChild() { return this.children[this.children.length - 1]; }
-  append(...nodes: (Cell | string)[]) {
-    for (const node of nodes) {
-      if (typeof node === "string") this.textContent += node;
-      else {
-        node.parent = this;
-        this.children.push(node);
-      }
-    }
-  }
-
-  replaceChildren(...nodes: Cell[]) {
-    this.children = [];
-    this.append(...nodes);
-  }
-
-  remove() { this.parent?.children.pop(); }
-  get words(): string[] {
-    return [this.textContent, ...this.children.flatMap(({ words }) => words)];
-  }
-}
-
-test("a table keeps its cells when others are written into it", (t) => {
-  t.after(() => delete (globalThis as any).document);
-  (globalThis as any).document = { createElement: () => new Cell() };
-  const table: any = new Cell();
-  const fill = (rows: string[][]) => fillTable(table, "words", ["from", "to"], rows);
-  fill([["a", "b"], ["c", "d"]]);
-  const made = Cell.made;
-  fill([["a", "e"], ["c", "f"]]);
-  assert.equal(Cell.made, made);
-  assert.deepEqual(table.words.filter(Boolean), ["words", "from", "to", "a", "e", "c", "f"]);
-  fill([["g", "h"]]);
-  assert.deepEqual(table.words.filter(Boolean), ["words", "from", "to", "g", "h"]);
-  fill([["g", "h"], ["i", "j"], ["k", "l"]]);
-  assert.deepEqual(table.words.filter(Boolean).slice(3), ["g", "h", "i", "j", "k", "l"]);
 });
 
 test("a text is measured once, and anew when a font arrives", (t) => {

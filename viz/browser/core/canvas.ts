@@ -59,25 +59,23 @@ export function paint(context: Context, marks: Mark[], font: string) {
 
 function paintShape(context: Context, mark: Rect | Path | Circle) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
-  if (mark.fill) context.fillStyle = mark.fill;
-  if (mark.type === "circle") {
-    context.beginPath();
-    context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
-    context.fill();
-    return;
+  const path = mark.type === "path" ? new Path2D(mark.d) : null;
+  if (mark.fill) {
+    context.fillStyle = mark.fill;
+    if (mark.type === "rect") context.fillRect(mark.x, mark.y, mark.width, mark.height);
+    else if (path) context.fill(path);
+    else if (mark.type === "circle") {
+      context.beginPath();
+      context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+      context.fill();
+    }
   }
-  if (mark.stroke) {
+  if (mark.type !== "circle" && mark.stroke) {
     context.strokeStyle = mark.stroke;
     context.lineWidth = mark.line ?? 1;
     context.setLineDash(mark.dash ?? []);
-  }
-  if (mark.type === "rect") {
-    if (mark.fill) context.fillRect(mark.x, mark.y, mark.width, mark.height);
-    if (mark.stroke) context.strokeRect(mark.x, mark.y, mark.width, mark.height);
-  } else {
-    const path = new Path2D(mark.d);
-    if (mark.fill) context.fill(path);
-    if (mark.stroke) context.stroke(path);
+    if (path) context.stroke(path);
+    else if (mark.type === "rect") context.strokeRect(mark.x, mark.y, mark.width, mark.height);
   }
   context.globalAlpha = 1;
 }

@@ -116,12 +116,7 @@ export class Layers {
     kernel.scores(query, keys, scores, list, count, h * d_k, d_k, h);
     for (let head = 0, from = scores, to = from + count; head < h; head++, from = to, to += count) {
       const edit = edits?.[head];
-      let [most, sum] = [-Infinity, 0];
-      for (let at = from; at < to; at++) if (floats[at] > most) most = floats[at];
-      for (let at = from; at < to; at++) {
-        sum += (floats[at] = Math.exp((floats[at] - most) * scale));
-      }
-      for (let at = from; at < to; at++) floats[at] /= sum;
+      softmax(floats, from, to, scale);
       if (edit?.map && row < edit.map.queries) {
         const { weights, keys: width } = edit.map;
         for (let key = 0; key < count; key++) {
@@ -135,6 +130,14 @@ export class Layers {
     });
     kernel.mix(scores, values, z, list, count, h * d_v, d_v, h);
   }
+}
+
+/** In a function of its own, which stays compiled whatever edits come. */
+function softmax(floats: Float32Array, from: number, to: number, scale: number) {
+  let [most, sum] = [-Infinity, 0];
+  for (let at = from; at < to; at++) if (floats[at] > most) most = floats[at];
+  for (let at = from; at < to; at++) sum += (floats[at] = Math.exp((floats[at] - most) * scale));
+  for (let at = from; at < to; at++) floats[at] /= sum;
 }
 
 /** Compute 1 − erf(x), to 1.2e-7 of it (Press et al., Numerical Recipes in C, §6.2). */

@@ -20,6 +20,12 @@ def require_choice(name: str, value: object, choices: Iterable[str]) -> None:
         )
 
 
+def require_number(name: str, number: int, count: int) -> None:
+    """Raise InputError unless a number, from 0, is one of `count`."""
+    if not 0 <= number < count:
+        raise InputError(f"There is no {name} {number}: choose one from 0 to {count - 1}.")
+
+
 def check_choices(function: F) -> F:
     """Let a function, or a class as it is made, raise InputError for a choice that does not exist.
 

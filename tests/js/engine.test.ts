@@ -217,6 +217,30 @@ test("several heads that are removed at once count as each alone", async () => {
   }
 });
 
+test("what the rows read is made once, not in each layer and for each pass", async () => {
+  const { model } = await engineOf(tinyCheckpoint());
+  const { layers } = model as any;
+  const attention = layers.attention.bind(layers);
+  let read: { slots: number[] }[] = [];
+  layers.attention = (...given: any[]) => {
+    read.push(...given.at(-1));
+    attention(...given);
+  };
+  const ids = [4, 5, 6, EOS];
+  for (const steps = searching(model, ids); !steps.next().done;);
+  assert.ok(read.length > 20);
+  assert.equal(TINY.N * new Set(read).size, read.length);
+  const pass = new ForcedPass(model, ids, [7, 8, EOS], Edits.without([]));
+  const ofSelf = allHeads(model).filter(([kind]) => kind === "decoder_self");
+  const lists = [1, 2].map(() => {
+    read = [];
+    assert.equal([...pass.without(ofSelf)].length, ofSelf.length);
+    return new Set(read.map(({ slots }) => slots));
+  });
+  const both = new Set([...lists[0], ...lists[1]]);
+  assert.ok(both.size < 1.5 * lists[0].size, `${both.size} of ${lists[0].size}`);
+});
+
 test("pairs are joined the best first, and unigram takes the largest sum", () => {
   const merges: [string, number][] = [["▁a", -1], ["ab", 0], ["b", -9], ["a", -9], ["▁", -9],
     ["bc", -2], ["c", -9]];

@@ -15,7 +15,7 @@ import numpy as np
 from transformer import Translator
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, pattern_removal, removed
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
 from transformer.errors import CheckpointError
 from transformer.text.tokenizer import Piece, Tokenizer
@@ -63,14 +63,14 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
 def reference(translator: Translator, case: Case, *, weights: bool = True) -> dict[str, Any]:
     """Run a case in Python, as a message in which `Trace` of `core/trace.ts` can be compared."""
     removals = [Removal(*place) for place in case.removed]
+    maps: dict[Head, np.ndarray] = {}
     if case.rows:
         whole = translator.trace(case.text, prefix=case.prefix)
         maps = {place: whole.weights(place.kind)[place[1:]].copy() for place, *_ in case.rows}
         for place, row, values in case.rows:
             maps[place][row] = 0
             maps[place][row, : len(values)] = values
-        removals += [pattern_removal(place, painted) for place, painted in maps.items()]
-    with removed(translator, removals):
+    with removed(translator, removals, maps=maps):
         translation = translator.translate(case.text, prefix=case.prefix, tree=True)
         trace = translator.trace_of(translation)
         pieces = [piece.text for piece in translation.best.pieces]

@@ -75,14 +75,8 @@ def aligned_shares(
     """Compute the shares from which `align` takes the strongest, `[target word, source word]`."""
     lenses.require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
-    for name, number, count in (
-        ("layer", chosen.layer, len(values)),
-        ("head", chosen.head or 0, values.shape[1]),
-    ):
-        if not 0 <= number < count:
-            raise errors.InputError(
-                f"There is no {name} {number} to align words by: choose one from 0 to {count - 1}."
-            )
+    choices.require_number("layer", chosen.layer, len(values))
+    choices.require_number("head", chosen.head or 0, values.shape[1])
     source, target = word_numbers(translator, trace, words)
     return word_shares(values[chosen.layer, chosen.head or 0], source, target, chosen.row)
 

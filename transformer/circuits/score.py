@@ -17,6 +17,7 @@ from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
 from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
+from transformer.choices import require_number
 from transformer.circuits.stream import (
     BIASES,
     Stream,
@@ -26,7 +27,6 @@ from transformer.circuits.stream import (
     stream_of,
     stream_points,
 )
-from transformer.errors import InputError
 from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -79,7 +79,9 @@ def split_scores(
     pair = forced_pair(model, trace)
     _, cache = values_at(model, pair, points)
     read = [*keys, *mean_over]
-    _require_positions(cache, name, query, read)
+    require_number("query", query, cache[f"{name}.hook_q"].size(2))
+    for key in read:
+        require_number("key", key, cache[f"{name}.hook_k"].size(2))
     W_Q, W_K = (head_projection(model, f"{name}.{matrix}", number) for matrix in ("W_Q", "W_K"))
     first, second = (
         stream_of(model, cache, stack, end, positions)
@@ -117,17 +119,3 @@ def _projected(stream: Stream, weight: Tensor, bias: Tensor | None) -> Tensor:
     if bias is not None:
         projected[BIASES] += bias
     return projected
-
-
-def _require_positions(
-    cache: dict[str, Tensor], name: str, query: int, keys: Sequence[int]
-) -> None:
-    for side, size, positions in (
-        ("query", cache[f"{name}.hook_q"].size(2), [query]),
-        ("key", cache[f"{name}.hook_k"].size(2), keys),
-    ):
-        for position in positions:
-            if not 0 <= position < size:
-                raise InputError(
-                    f"There is no {side} {position}: this head has {size}, counted from 0."
-                )

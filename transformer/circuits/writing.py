@@ -14,6 +14,7 @@ from transformer.analysis.lenses.decomposition import head_W_O
 from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
 from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
+from transformer.choices import require_number
 from transformer.circuits.stream import linearise_norm, norm_of, query_stream, sublayers
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
@@ -37,10 +38,9 @@ def written_logits(
     names = {f"{name}.hook_v"} | {f"{sublayer.name}_norm.hook_sum" for sublayer in after}
     _, cache = values_at(model, forced_pair(model, trace), names)
     values = cache[f"{name}.hook_v"][0, number]
-    queries = cache[f"{name}_norm.hook_sum"].size(1)
-    for side, size, positions in (("query", queries, [query]), ("key", len(values), keys)):
-        if not all(0 <= position < size for position in positions):
-            raise InputError(f"This head has {size} {side} positions, counted from 0: name these.")
+    require_number("query", query, cache[f"{name}_norm.hook_sum"].size(1))
+    for key in keys:
+        require_number("key", key, len(values))
     written = values[keys] @ head_W_O(model, kind, layer)[:, number].T
     for sublayer in after:
         added = cache[f"{sublayer.name}_norm.hook_sum"][0, query]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from transformer import choices, errors, hooks, kinds
+from transformer import choices, hooks, kinds
 from transformer.analysis.lenses.decomposition import residual_point
 from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.arrays import Bools, Singles
@@ -43,9 +43,7 @@ def sublayer_values(
     edits: Mapping[str, hooks.Hook] | None = None,
 ) -> SublayerValues:
     """Run the model, edited by hooks such as `rescale`, and keep all of one attention sub-layer."""
-    count = model.config.stack(kind).N
-    if not 0 <= layer < count:
-        raise errors.HookError(f"There is no layer {layer}: the model has {count}, from 0.")
+    choices.require_number("layer", layer, model.config.stack(kind).N)
     module = kinds.attention_name(kind, layer)
     x = residual_point(kind, layer)
     points = {

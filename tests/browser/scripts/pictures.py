@@ -5,6 +5,7 @@ import streamlit as st
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
+from transformer.kinds import Kind
 from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.app.chrome.mounts import mount, mount_grid
@@ -29,7 +30,7 @@ def keep(head):
 
 head = state.get("asked", Head("cross", 1, 2))
 axes = LabelledWeights(np.full((2, 4, WORDS, WORDS), 0.5, np.float32), labels)
-kinds = ("encoder_self", "decoder_self", "cross")
+kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
 heads = [Heads(kind, axes, axes, (4, 4)) for kind in kinds]
 mount_grid("grid", encode_grid(heads, key="grid"), heads, selected=head, on_pick=keep)
 st.text(f"runs {state.runs} {head.kind} {head.layer} {head.head}")

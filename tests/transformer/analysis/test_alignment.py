@@ -129,9 +129,9 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
 @pytest.mark.parametrize(
     ("layer", "head", "lens", "sentence"),
     [
-        (2, None, "weights", "There is no layer 2 .* from 0 to 1"),
+        (2, None, "weights", "There is no layer 2: .* from 0 to 1"),
         (-1, None, "weights", "There is no layer -1"),
-        (0, 4, "norm", "There is no head 4 .* from 0 to 3"),
+        (0, 4, "norm", "There is no head 4: .* from 0 to 3"),
         (0, 1, "alti", "The lens alti does not tell heads apart"),
         (0, None, "look", "lens = 'look' does not exist: choose one of weights"),
     ],

@@ -13,7 +13,6 @@ from transformer.analysis.axes import (
     by_pieces,
     by_words,
     first_pieces,
-    mean_of_heads,
     without_special,
 )
 from transformer.text.tokenizer import with_end
@@ -159,15 +158,3 @@ def test_what_is_not_known_of_the_decoder_is_left_out():
         assert by_words(trace, "cross").labels.queries == ("ab",)
     alone = AttentionTrace.from_arrays(decoder_self=even(1, 1, 2, 2), decoder_tokens=["▁a", "b"])
     assert by_pieces(alone, "decoder_self").writes is by_words(alone, "decoder_self").writes is None
-
-
-def test_the_mean_over_heads_is_that_of_the_heads_that_are_there():
-    layers = [even(2, 2, 2), even(3, 2, 2) * np.array([1, 2, 6], np.float32)[:, None, None]]
-    trace = AttentionTrace.from_arrays(
-        encoder_self=layers, source_tokens=["a", "b"], normalized=False
-    )
-    axes = by_words(trace, "encoder_self")
-    np.testing.assert_array_equal(axes.existing_heads, [[True, True, False], [True, True, True]])
-    mean = mean_of_heads(axes)
-    assert mean.dtype == np.float32
-    np.testing.assert_allclose(mean[:, 0, 0], [0.5, 1.5])

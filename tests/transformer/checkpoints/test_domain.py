@@ -105,10 +105,3 @@ def test_a_damaged_domain_is_one_sentence(tmp_path: Path, content: bytes) -> Non
     with pytest.raises(CheckpointError, match=r"domain\.json .*\.$") as caught:
         domain.read(tmp_path)
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
-
-
-def test_a_domain_of_more_bytes_than_are_read_is_refused(tmp_path: Path) -> None:
-    content = b'{"made_for": "x", "least_log_prob": -1}'
-    (tmp_path / domain.FILE).write_bytes(content + b" " * domain.MAX_BYTES)
-    with pytest.raises(CheckpointError, match=r"cannot be read: it has 4,\d{3} bytes"):
-        domain.read(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import random_case
-from transformer import HookError, Transformer
+from transformer import InputError, Transformer
 from transformer.kinds import KINDS, Kind
 from transformer.paper.arithmetic import (
     Arithmetic,
@@ -122,7 +122,7 @@ def test_an_edit_is_seen_in_all_that_follows(model, trace, whole, place) -> None
 
 @pytest.mark.parametrize("layer", [-1, 2])
 def test_a_layer_that_is_not_there_is_named(translator, trace, layer) -> None:
-    with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
+    with pytest.raises(InputError, match=f"There is no layer {layer}: .* 0 to 1"):
         sublayer_values(translator.model, trace, "cross", layer)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from transformer import InputError, Piece
 from transformer.text.special_tokens import SpecialTokens
-from transformer.traces.external_tokens import checked_tokens, join_pieces, pieces_of, text_of
+from transformer.traces.external_tokens import checked_tokens, pieces_of, text_of
 from transformer.traces.vocabulary import Vocabulary
 
 
@@ -160,20 +160,6 @@ def test_a_tokenizer_tells_which_words_were_added_to_it() -> None:
     assert spelt(["Ġsa", "sÃ"], added={"sÃ"})[0] == ["▁sa", "sÃ"]
     assert spelt(["Ġa", " 新冠"])[2] == "a 新冠"
     assert spelt(["K", "Ã¶ln"], lambda: ["Ġa", "Ġb"], {" 新冠"})[2] == "Köln"
-
-
-def test_a_character_whose_bytes_are_lost_is_written_as_bytes() -> None:
-    assert spelt(["Ģ", "Ġa", "ð"])[0] == ["<0x80>", "▁a", "<0xF0>"]
-    assert join_pieces(["<0x80>", "▁a"]) == "<0x80> a"
-
-
-def test_every_token_keeps_its_own_place() -> None:
-    """Each byte of the alphabet as a token of its own, in whatever order."""
-    tokens = ["Ġ", *(chr(n) for n in range(0x100, 0x144)), "a", "Ġ"]
-    texts, words, _ = spelt(tokens)
-    assert len(texts) == len(words) == len(tokens)
-    assert all(texts)
-    assert words == sorted(words)
 
 
 @pytest.mark.parametrize(

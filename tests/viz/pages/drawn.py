@@ -38,8 +38,8 @@ def drawn(app: AppTest) -> Iterator[str]:
             yield f"picture {message['component']} · {place}: {_numbers(array)}"
     for table in (*app.dataframe, *app.table):
         yield f"table · {_table(table.value)}"
-    for table in app.dataframe:
-        yield f"columns · {', '.join(_texts(json.loads(table.proto.columns or '{}')))}"
+    for frame in app.dataframe:
+        yield f"columns · {', '.join(_texts(json.loads(frame.proto.columns or '{}')))}"
     for link in app.get("page_link"):
         query = unquote_plus(link.proto.query_string)
         yield f"link · {link.proto.label} to {link.proto.page}: {query}"

@@ -5,10 +5,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-import numpy as np
-
 from transformer.analysis.heads import head, means
-from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
+from transformer.analysis.heads.removal import Removal, Rows, patched, removed
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.arrays import Singles
 from transformer.decoding import settings
@@ -49,20 +47,20 @@ def effect(
     for removal in removals:
         require_fitting(removal, trace, donor)
     heads = [removal.place for removal in removals if removal.how == "z"]
-    others = []
+    others: list[Removal] = []
+    maps: dict[head.Head, Singles] = {}
     for removal in removals:
         place = removal.place
         if removal.how == "rows":
-            painted = painted_map(removal.rows, trace.weights(place.kind)[place[1:]])
-            others.append(pattern_removal(place, painted))
+            maps[place] = painted_map(removal.rows, trace.weights(place.kind)[place[1:]])
         elif removal.how == "weights" and donor is not None:
-            others.append(pattern_removal(place, donor.weights(place.kind)[place[1:]]))
+            maps[place] = donor.weights(place.kind)[place[1:]]
         elif removal.how != "z":
             others.append(removal)
     patches: AbstractContextManager[None] = nullcontext()
     if donor is not None and heads:
         patches = patched(translator.model, donor, heads)
-    with patches, removed(translator, others):
+    with patches, removed(translator, others, maps=maps):
         forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
         pieces = list(trace.source_pieces), list(trace.target_pieces)
         after = translator.trace_pieces(trace.source, trace.target, *pieces)
@@ -99,9 +97,9 @@ def require_fitting(removal: Removal, trace: AttentionTrace, donor: AttentionTra
     """Make sure that a removal fits the sentences."""
     name = removal.place.title
     rows, columns = trace.weights(removal.kind).shape[2:]
-    if removal.how in ("rows", "pattern"):
-        shape = np.shape(removal.pattern) if removal.pattern else removal.shape
-        if tuple(shape) != (rows, columns):
+    if removal.how == "rows":
+        shape = removal.shape
+        if shape != (rows, columns):
             raise InputError(
                 f"The painted map of {name} is {shape[0]} × {shape[1]}, and on this "
                 f"sentence it is {rows} × {columns}: it is left out until you paint it again."

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,14 +29,11 @@ from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
-Replacement = Literal["zero", "uniform", "mean", "pattern", "rows", "z", "weights"]
-Pattern: TypeAlias = tuple[tuple[float, ...], ...]
+Replacement = Literal["zero", "uniform", "mean", "rows", "z", "weights"]
 Rows: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
 """Painted rows in their order, each with the keys that it looks at."""
 
-SUM_TOLERANCE = 1e-3  # largest distance of the sum of a painted row from 1
-MAX_CELLS = 2**20
-"""Largest number of weights of a painted pattern; 512 × 512 pieces have a quarter of it."""
+SUM_TOLERANCE = 1e-3  # largest distance of the sum of a given row from 1
 
 # the position of the first query of the decoder pass under way, in this context
 _first_query: ContextVar[int] = ContextVar("first_query", default=0)
@@ -54,23 +52,19 @@ class Removal:
         layer: the layer, from 0.
         head: the head within its layer, from 0.
         how: the replacement. "zero" sets the output z to 0; "uniform" spreads each row evenly over
-            all keys that it may see; "mean" sets z to its mean over a corpus; "pattern" sets the
-            weights; "rows" sets some rows of them; "z" and "weights" set what the head has on a
-            second sentence.
-        pattern: `[query, key]` for "pattern"; each row sums to 1 in float32. If the search or the
-            translation has more rows, they stay as they are.
+            all keys that it may see; "mean" sets z to its mean over a corpus; "rows" sets some rows
+            of the weights; "z" and "weights" set what the head has on a second sentence.
         rows: the painted rows for "rows".
         shape: queries and keys of the map on which the rows were painted.
 
     Raises:
-        InputError: if the kind, a number, the pattern or a row is not valid.
+        InputError: if the kind, a number or a row is not valid.
     """
 
     kind: Kind
     layer: int
     head: int
     how: Replacement = "zero"
-    pattern: Pattern | None = None
     rows: Rows = ()
     shape: tuple[int, int] = (0, 0)
 
@@ -79,17 +73,11 @@ class Removal:
         for name, value in place:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"{quoted(value)} is not the number of a {name}, from 0.")
-        if (self.pattern is None) == (self.how == "pattern"):
-            raise InputError(
-                "A pattern is given for the way “pattern”, and only for it: add it or leave it out."
-            )
         if bool(self.rows) != (self.how == "rows") or not all(dict(self.rows).values()):
             raise InputError(
                 "Rows, each with a key, are given for the way “rows”, and only for it: add them or "
                 "leave them out."
             )
-        if self.pattern is not None:
-            object.__setattr__(self, "pattern", _checked_pattern(self.pattern, self.kind))
         queries, keys = self.shape
         for row, row_keys in self.rows:
             last = row if self.kind == "decoder_self" else keys - 1
@@ -106,40 +94,9 @@ class Removal:
         return Head(self.kind, self.layer, self.head)
 
 
-def pattern_removal(place: Head, weights: np.ndarray) -> Removal:
-    """Make the removal that sets a head's weights to `[query, key]`."""
-    return Removal(*place, how="pattern", pattern=tuple(map(tuple, weights.tolist())))
-
-
 def rows_removal(place: Head, rows: dict[int, tuple[int, ...]], shape: tuple[int, int]) -> Removal:
     """Make the removal that sets some rows of a head's weights on a map of this shape."""
     return Removal(*place, how="rows", rows=tuple(sorted(rows.items())), shape=shape)
-
-
-def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
-    """Convert the pattern to numbers of float32."""
-    try:
-        values = np.array(pattern, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            "The pattern is not a table of numbers: give rows of the same length."
-        ) from error
-    if values.ndim != 2 or not 0 < values.size <= MAX_CELLS:
-        raise InputError(
-            f"The pattern has shape {list(values.shape)}: it must be a table of rows and columns "
-            f"with at most {MAX_CELLS:,} weights."
-        )
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise InputError("A weight of the pattern is not a number from 0 to 1: paint it again.")
-    for row, total in enumerate(values.sum(-1)):
-        if abs(total - 1) > SUM_TOLERANCE:
-            raise InputError(f"Row {row + 1} of the pattern sums to {total:.4g}: it must be 1.")
-    if kind == "decoder_self" and (values.shape[0] != values.shape[1] or np.triu(values, 1).any()):
-        raise InputError(
-            "A pattern of the decoder's self-attention has as many rows as columns, and nothing "
-            "above its diagonal: no position may see a later one."
-        )
-    return tuple(map(tuple, values.astype(np.float32).tolist()))
 
 
 @contextmanager
@@ -147,22 +104,32 @@ def removed(
     model: translator.Translator | Transformer,
     removals: Sequence[Removal],
     means: Mapping[Kind, Tensor] | None = None,
+    maps: Mapping[Head, np.ndarray] = MappingProxyType({}),
 ) -> Iterator[None]:
     """Remove these heads inside the `with` block, only in this thread or task.
 
     Args:
         model: the model, or its translator.
-        removals: the heads, with replacements that need no trace: "zero", "uniform", "mean" and
-            "pattern".
+        removals: the heads, with replacements that need no trace: "zero", "uniform" and "mean".
         means: the mean z of each head, `[layer, head, d_v]`, for "mean"; by default, those stored
             beside the checkpoint of a translator.
+        maps: the weights, `[query, key]`, that other heads have in place of their own. If the
+            search or the translation has more rows, they stay as they are.
 
     Raises:
         InputError: if the model has no such head; if a head is named twice, needs a trace or has no
-            mean; inside the block, if a pattern does not fit the length of the sentence.
+            mean; if a map is not one of weights; inside the block, if it does not fit the length of
+            the sentence.
     """
     transformer = model.model if isinstance(model, translator.Translator) else model
-    require_heads(transformer, [removal.place for removal in removals])
+    require_heads(transformer, [*(removal.place for removal in removals), *maps])
+    for place, weights in maps.items():
+        ahead = place.kind == "decoder_self" and np.triu(weights, 1).any()
+        if ahead or np.min(weights) < 0 or not (abs(weights.sum(-1) - 1) <= SUM_TOLERANCE).all():
+            raise InputError(
+                f"The map of {place.title} is not one of weights: each of its rows sums to 1, "
+                f"without a weight below 0 and, in the decoder, on a later position."
+            )
     to_mean = {removal.kind for removal in removals if removal.how == "mean"}
     if to_mean and means is None and isinstance(model, translator.Translator):
         means = read_means(model.folder, transformer.config)
@@ -181,7 +148,8 @@ def removed(
                 f"The mean output of each head of {kind} must be [layer, head, d_v] = {shape}, but "
                 f"{reason}: give those of this model."
             )
-    with _installed(transformer, _hooks(transformer, removals, means or {})):
+    hooks = [*_hooks(removals, means or {}), *_map_hooks(transformer, maps)]
+    with _installed(transformer, hooks):
         yield
 
 
@@ -221,9 +189,7 @@ def _set_position(scores: Tensor, _name: str) -> None:
     _first_query.set(scores.size(-1) - scores.size(-2))
 
 
-def _hooks(
-    model: Transformer, removals: Sequence[Removal], means: Mapping[Kind, Tensor]
-) -> Iterator[tuple[str, Hook]]:
+def _hooks(removals: Sequence[Removal], means: Mapping[Kind, Tensor]) -> Iterator[tuple[str, Hook]]:
     key = attrgetter("how", "kind", "layer")
     for (how, kind, layer), same in groupby(sorted(removals, key=key), key):
         name, group = attention_name(kind, layer), list(same)
@@ -239,18 +205,20 @@ def _hooks(
             case "mean":
                 mean = means[kind][layer, heads][:, None]  # [head, 1, d_v]
                 yield f"{name}.hook_z", _edit(heads, mean.to)
-            case "pattern":
-                if kind != "encoder_self":
-                    yield _POSITION_POINT, _set_position
-                for removal in group:
-                    pattern = torch.tensor(removal.pattern, device=model.device)
-                    edit = partial(_painted, kind, pattern)
-                    yield f"{name}.hook_pattern", _edit([removal.head], edit)
             case _:
                 raise InputError(
                     f"{group[0].place.title} is replaced by “{how}”, which depends on a "
                     f"sentence: use transformer.analysis.heads.effect."
                 )
+
+
+def _map_hooks(model: Transformer, maps: Mapping[Head, np.ndarray]) -> Iterator[tuple[str, Hook]]:
+    for (kind, layer, head), weights in maps.items():
+        if kind != "encoder_self":
+            yield _POSITION_POINT, _set_position
+        rows = torch.as_tensor(weights, dtype=torch.float32, device=model.device)
+        edit = partial(_painted, kind, rows)
+        yield f"{attention_name(kind, layer)}.hook_pattern", _edit([head], edit)
 
 
 def _edit(heads: Sequence[int], edit: Callable[[Tensor], Tensor]) -> Hook:

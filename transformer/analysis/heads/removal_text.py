@@ -3,7 +3,7 @@
 All numbers count from 1. The replacement comes last, nothing for zero: `uniform`, `mean`, `z` and
 `weights` for the output z or the weights on a second sentence. `painted 9x8 3-1.4` has a row that
 was painted on a map of 9 × 8 (row 3 looks at keys 1 and 4, evenly). From removals to text and back
-is exact; a whole pattern has no text.
+is exact.
 """
 
 import re
@@ -64,8 +64,6 @@ def parse_removals(text: str, model: "Transformer | None") -> tuple[list[Removal
 
 def _format(removal: Removal) -> str:
     place = f"L{removal.layer + 1} H{removal.head + 1} {_NAMES[removal.kind]}"
-    if removal.pattern is not None:
-        raise InputError(f"The whole pattern of {place} has no text: set rows of it.")
     if removal.rows:
         rows = (
             f" {row + 1}-{'.'.join(str(key + 1) for key in keys)}" for row, keys in removal.rows

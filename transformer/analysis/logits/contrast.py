@@ -16,6 +16,7 @@ from transformer.analysis.teacher_forcing import (
     to_array,
 )
 from transformer.arrays import AnyFloats
+from transformer.choices import require_number
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.model import Transformer
@@ -102,10 +103,7 @@ def log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
 def pair_until_step(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
     """Cut the translation behind this step: later pieces change nothing."""
     whole = forced_pair(model, trace)
-    if not 0 <= step < len(whole.written):
-        raise InputError(
-            f"There is no step {step}: the translation has {len(whole.written)}, counted from 0."
-        )
+    require_number("step", step, len(whole.written))
     require_piece(model, other)
     if other == int(whole.written[step]):
         raise InputError("This is the piece that was written: choose another one.")

@@ -21,52 +21,68 @@ export const sharpnessOf = (
 ) =>
   Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
 
+let coarse: MediaQueryList | undefined; // one for all: a player draws sixty times a second
+
 /** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number) {
-  const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
+  coarse ??= matchMedia("(pointer: coarse)");
+  const device = coarse.matches ? "phone" : "elsewhere";
   const wanted = (window.devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
   const ratio = sharpnessOf(width, height, wanted, MOST_PIXELS[device]);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
+  const [wide, high] = [`${width}px`, `${height}px`];
+  if (canvas.style.width !== wide) canvas.style.width = wide;
+  if (canvas.style.height !== high) canvas.style.height = high;
   const context = penOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
 }
 
+/** Paint marks in order. What a browser makes for a path or a font is collected late, so that it is
+ * made only where it is needed. */
 export function paint(context: Context, marks: Mark[], font: string) {
+  let before = ""; // font of the last text
   for (const mark of marks) {
     if (mark.type === "group") paintGroup(context, mark, font);
     else if (mark.type === "picture") paintPicture(context, mark);
-    else if (mark.type === "text") paintText(context, mark, font);
+    else if (mark.type === "text") {
+      const own = `${mark.weight ?? 400} ${mark.size}px ${font}`;
+      if (own !== before) context.font = before = own;
+      paintText(context, mark);
+    }
     else paintShape(context, mark);
   }
 }
 
 function paintShape(context: Context, mark: Rect | Path | Circle) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
-  const path = mark.type === "path" ? new Path2D(mark.d) : new Path2D();
-  if (mark.type === "circle") path.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
-  if (mark.fill) {
-    context.fillStyle = mark.fill;
-    if (mark.type === "rect") context.fillRect(mark.x, mark.y, mark.width, mark.height);
-    else context.fill(path);
+  if (mark.fill) context.fillStyle = mark.fill;
+  if (mark.type === "circle") {
+    context.beginPath();
+    context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+    context.fill();
+    return;
   }
-  if (mark.type !== "circle" && mark.stroke) {
+  if (mark.stroke) {
     context.strokeStyle = mark.stroke;
     context.lineWidth = mark.line ?? 1;
     context.setLineDash(mark.dash ?? []);
-    if (mark.type === "rect") context.strokeRect(mark.x, mark.y, mark.width, mark.height);
-    else context.stroke(path);
+  }
+  if (mark.type === "rect") {
+    if (mark.fill) context.fillRect(mark.x, mark.y, mark.width, mark.height);
+    if (mark.stroke) context.strokeRect(mark.x, mark.y, mark.width, mark.height);
+  } else {
+    const path = new Path2D(mark.d);
+    if (mark.fill) context.fill(path);
+    if (mark.stroke) context.stroke(path);
   }
   context.globalAlpha = 1;
 }
 
-function paintText(context: Context, mark: Text, font: string) {
-  context.font = `${mark.weight ?? 400} ${mark.size}px ${font}`;
+function paintText(context: Context, mark: Text) {
   context.fillStyle = mark.fill;
   context.globalAlpha = mark.opacity ?? 1;
   context.textAlign = ALIGN[mark.anchor ?? "start"];
@@ -143,12 +159,14 @@ function paintLayer(
 }
 
 export function canvasOf(raster: Raster): HTMLCanvasElement {
-  let canvas = drawn.get(raster);
-  if (!canvas) {
-    canvas = make("canvas", { width: raster.width, height: raster.height });
-    penOf(canvas).putImageData(imageOf(raster), 0, 0);
-    drawn.set(raster, canvas);
-  }
+  const { width, height, owner = raster } = raster;
+  const before = drawn.get(owner);
+  if (before?.raster === raster) return before.canvas;
+  const canvas = before?.canvas ?? make("canvas");
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  penOf(canvas).putImageData(imageOf(raster), 0, 0);
+  drawn.set(owner, { raster, canvas });
   return canvas;
 }
 

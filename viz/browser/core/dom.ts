@@ -43,10 +43,24 @@ export function fillRadios<T extends string>(
 export function fillTable(
   table: HTMLTableElement, caption: string, head: string[], rows: string[][],
 ) {
-  const row = (tag: "td" | "th", texts: string[]) =>
-    make("tr", {}, ...texts.map((text) => make(tag, {}, SPECIAL.get(text) ?? text)));
-  table.replaceChildren(make("caption", {}, caption), make("thead", {}, row("th", head)),
-    make("tbody", {}, ...rows.map((texts) => row("td", texts))));
+  if (!table.caption) table.append(make("caption"), make("thead"), make("tbody"));
+  const [name, top, body] = table.children;
+  const fill = (part: Element, tag: "td" | "th", lines: string[][]) =>
+    fit(part, "tr", lines.length).forEach((row, n) =>
+      fit(row, tag, lines[n].length).forEach((cell, k) => {
+        const text = SPECIAL.get(lines[n][k]) ?? lines[n][k];
+        if (cell.textContent !== text) cell.textContent = text;
+      }));
+  name.textContent = caption;
+  fill(top, "th", [head]);
+  fill(body, "td", rows);
+}
+
+/** Let a part have so many children. Those that are there stay: a browser collects them late. */
+function fit(part: Element, tag: "td" | "th" | "tr", count: number): Element[] {
+  while (part.childElementCount > count) part.lastElementChild?.remove();
+  while (part.childElementCount < count) part.append(make(tag));
+  return [...part.children];
 }
 
 export const fillAxes = (element: HTMLElement, axes: string[][]) =>

@@ -30,7 +30,12 @@ export interface Text {
 }
 
 /** Red, green, blue and opacity of each pixel. */
-export interface Raster { width: number; height: number; pixels: Uint8ClampedArray<ArrayBuffer> }
+export interface Raster {
+  width: number;
+  height: number;
+  pixels: Uint8ClampedArray<ArrayBuffer>;
+  owner?: object; // of one raster after another, such as those of a film: they share a canvas
+}
 
 interface Scaled { // a raster in its place
   type: "picture";

@@ -25,7 +25,14 @@ const WHITE: Omit<Theme, "font"> = {
 };
 
 let pen: CanvasRenderingContext2D | undefined; // one for all pictures: it draws nothing
-const ruler = () => (pen ??= penOf(make("canvas")));
+const widths = new Map<string, number>(); // by font and text: what measures is collected late
+const MOST_WIDTHS = 4_000;
+
+function ruler() {
+  // other widths, before any picture is drawn with them
+  if (!pen) document.fonts?.addEventListener("loadingdone", () => widths.clear(), true);
+  return (pen ??= penOf(make("canvas")));
+}
 
 /** style.css says which of the page's variables the colours come from. */
 export function readTheme(root: Element): Theme {
@@ -47,9 +54,16 @@ export function readTheme(root: Element): Theme {
 }
 
 export const measureIn = (theme: Theme): Measure => (text, size, weight) => {
-  const context = ruler();
-  context.font = `${weight} ${size}px ${theme.font}`;
-  return context.measureText(text).width;
+  const font = `${weight} ${size}px ${theme.font}`;
+  let width = widths.get(font + text);
+  if (width === undefined) {
+    const context = ruler();
+    context.font = font;
+    width = context.measureText(text).width;
+    if (widths.size >= MOST_WIDTHS) widths.clear();
+    widths.set(font + text, width);
+  }
+  return width;
 };
 
 export const onWhite = (theme: Theme): Theme => ({ ...theme, ...WHITE });

@@ -22,8 +22,8 @@ export interface Query {
   keys: number; // the first float of each table
   values: number;
   slots: number[]; // numbers of the tables' rows
-  looks: Float32Array | null; // gets what each head looks at, `[head, key]`
-  edits?: Edit[]; // of each head
+  looks: Float32Array | null; // gets what each head of each layer looks at, `[layer, head, key]`
+  edits: Edit[] | undefined; // of each head
 }
 
 const ACTIVATIONS: Record<Config["activation"], (xs: Float32Array) => void> = {
@@ -95,17 +95,18 @@ export class Layers {
   }
 
   /** X = LayerNorm(X + Concat(head_1, …) W^O), with the queries in Q (§3.2.2). */
-  attention(name: string, stack: Stack, room: Room, queries: Query[]) {
+  attention(name: string, layer: number, stack: Stack, room: Room, queries: Query[]) {
     const [wide, deep] = [stack.h * stack.d_k, stack.h * stack.d_v];
     const { X, Q, Z, Y } = room;
-    queries.forEach((query, n) => this.attend(stack, room, Q + n * wide, query, Z + n * deep));
+    queries.forEach((query, n) =>
+      this.attend(layer, stack, room, Q + n * wide, query, Z + n * deep));
     this.linear(`${name}.W_O`, Z, queries.length, deep, this.d_model, Y);
     this.addAndNorm(`${name}_norm`, X, Y, queries.length);
   }
 
   /** Let one row look with all heads: z = softmax(q Kᵀ / √d_k) V (§3.2.1). */
   private attend(
-    { h, d_k, d_v }: Stack, { scores, slots: list }: Room, query: number,
+    layer: number, { h, d_k, d_v }: Stack, { scores, slots: list }: Room, query: number,
     { row, keys, values, slots, looks, edits }: Query, z: number,
   ) {
     const { kernel, kernel: { floats } } = this;
@@ -127,9 +128,11 @@ export class Layers {
           floats[from + key] = key < width ? weights[row * width + key] : 0;
         }
       }
-      looks?.set(floats.subarray(from, to), head * count);
-      if (edit?.removed) floats.fill(0, from, to);
     }
+    looks?.set(floats.subarray(scores, scores + h * count), layer * h * count);
+    edits?.forEach((edit, head) => { // not each of them has one
+      if (edit?.removed) floats.fill(0, scores + head * count, scores + (head + 1) * count);
+    });
     kernel.mix(scores, values, z, list, count, h * d_v, d_v, h);
   }
 }

@@ -5,7 +5,7 @@
 import type { Edits } from "./edits.ts";
 import { type Config, EngineError, type Stack, stacksOf } from "./folder.ts";
 import type { Kernel } from "./kernel.ts";
-import { Layers } from "./layers.ts";
+import { Layers, type Query } from "./layers.ts";
 import type { Weights } from "./weights.ts";
 
 const LOGIT_ROWS = 4; // as many as the kernel multiplies at once
@@ -18,8 +18,8 @@ export interface Row {
   edits?: Edits;
 }
 
-/** What every head looks at from one row, `[layer][head, key]`. */
-export interface Looks { self: Float32Array[]; cross: Float32Array[] }
+/** What every head looks at from one row, `[layer, head, key]`. */
+export interface Looks { self: Float32Array; cross: Float32Array }
 
 /** A sentence as the decoder sees it. */
 export interface Encoded {
@@ -92,16 +92,19 @@ export class Model {
   }
 
   /** Encode a sentence, `</s>` last, into one of the copies that `begin` made room for.
-   * @param pass its `looks` are by layer */
+   * @param pass its `looks` are `[layer, head, key]` */
   encode(
     ids: number[], to: Encoded, edits?: Edits,
-    { looks, inputs, earlier }: Pass<Float32Array[]> = {},
+    { looks, inputs, earlier }: Pass<Float32Array> = {},
   ): Encoded {
     const { kernel, layers, config: { d_model }, encoder, decoder, room } = this;
     const { X, K, V } = room;
     const { N, h, d_k, d_v } = encoder;
     const count = ids.length;
     const slots = ids.map((_, n) => n);
+    // the same in each layer: so many new ones would be garbage at once
+    const queries = slots.map((row): Query => (
+      { row, keys: K, values: V, slots, looks: looks?.[row] ?? null, edits: undefined }));
     if (earlier) kernel.floats.set(earlier.inputs[earlier.layer], X);
     else ids.forEach((id, n) => this.embed("encoder", id, n, X + n * d_model));
     for (let layer = earlier?.layer ?? 0; layer < N; layer++) {
@@ -109,10 +112,8 @@ export class Model {
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
       layers.project(`${name}.self_attention`, encoder, room, count);
       const own = edits?.at("encoder_self", layer);
-      layers.attention(`${name}.self_attention`, encoder, room, slots.map((row) => {
-        const seen = looks ? (looks[row][layer] = new Float32Array(h * count)) : null;
-        return { row, keys: K, values: V, slots, looks: seen, edits: own };
-      }));
+      for (const query of queries) query.edits = own;
+      layers.attention(`${name}.self_attention`, layer, encoder, room, queries);
       layers.feedForward(name, encoder, room, count);
     }
     for (let layer = 0; layer < decoder.N; layer++) {
@@ -130,6 +131,11 @@ export class Model {
     const { N, h, d_k, d_v } = decoder;
     const [wide, deep, count] = [h * d_k, h * d_v, rows.length];
     const every = Array.from({ length: rows[0].source.length }, (_, n) => n);
+    const queries = (kind: "self" | "cross") => rows.map(({ position, slots }, n): Query => ({
+      row: position, keys: 0, values: 0, slots: kind === "self" ? slots : every,
+      looks: looks?.[n][kind] ?? null, edits: undefined,
+    }));
+    const [ofSelf, ofCross] = [queries("self"), queries("cross")];
     if (earlier) {
       const before = earlier.inputs[earlier.layer]; // of the first rows, and of others like them
       for (let at = 0; at < count * d_model; at += before.length) kernel.floats.set(before, X + at);
@@ -142,24 +148,20 @@ export class Model {
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
       layers.project(`${name}.self_attention`, decoder, room, count);
       const [keys, values] = [this.self.keys[layer], this.self.values[layer]];
-      rows.forEach(({ slots }, n) => {
+      rows.forEach(({ slots, source, edits }, n) => {
         const slot = slots[slots.length - 1];
         kernel.floats.copyWithin(keys + slot * wide, K + n * wide, K + (n + 1) * wide);
         kernel.floats.copyWithin(values + slot * deep, V + n * deep, V + (n + 1) * deep);
+        ofSelf[n].keys = keys;
+        ofSelf[n].values = values;
+        ofSelf[n].edits = edits?.at("decoder_self", layer);
+        ofCross[n].keys = source.keys[layer];
+        ofCross[n].values = source.values[layer];
+        ofCross[n].edits = edits?.at("cross", layer);
       });
-      const queries = (kind: "self" | "cross") =>
-        rows.map(({ position, slots: before, source, edits }, n) => {
-          const isSelf = kind === "self";
-          const slots = isSelf ? before : every;
-          const table = isSelf ? { keys, values }
-            : { keys: source.keys[layer], values: source.values[layer] };
-          const seen = looks ? (looks[n][kind][layer] = new Float32Array(h * slots.length)) : null;
-          const own = edits?.at(isSelf ? "decoder_self" : "cross", layer);
-          return { row: position, ...table, slots, looks: seen, edits: own };
-        });
-      layers.attention(`${name}.self_attention`, decoder, room, queries("self"));
+      layers.attention(`${name}.self_attention`, layer, decoder, room, ofSelf);
       layers.linear(`${name}.cross_attention.W_Q`, X, count, d_model, wide, Q);
-      layers.attention(`${name}.cross_attention`, decoder, room, queries("cross"));
+      layers.attention(`${name}.cross_attention`, layer, decoder, room, ofCross);
       layers.feedForward(name, decoder, room, count);
     }
   }

@@ -80,6 +80,7 @@ export class ForcedPass {
   declare private edits: Edits;
   private encoded: Encoded;
   private others: Encoded[]; // of the sentence, each with another head removed
+  private rows: Row[]; // of the translation, so many times
   private inputs = { encoder: [] as Float32Array[], decoder: [] as Float32Array[] };
 
   constructor(model: Model, ids: number[], written: number[], edits: Edits) {
@@ -87,15 +88,20 @@ export class ForcedPass {
     const count = Math.max(1, Math.floor(ROWS / written.length));
     const rows = count * written.length;
     [this.encoded, ...this.others] = model.begin(ids.length, rows, rows, 1 + count);
+    const pieces = [BOS, ...written.slice(0, -1)];
+    this.rows = this.others.flatMap((_, copy) => pieces.map((piece, position) => {
+      const slots = Array.from({ length: position + 1 }, (__, n) => copy * written.length + n);
+      return { piece, position, source: this.encoded, edits, slots };
+    }));
     model.encode(ids, this.encoded, edits, { inputs: this.inputs.encoder });
-    model.decode(this.rows(0, this.encoded, edits), { inputs: this.inputs.decoder });
+    model.decode(this.rows.slice(0, written.length), { inputs: this.inputs.decoder });
     [this.logP] = this.scores(1);
   }
 
   /** Compute log P without each of these heads too, several at once where the same layers of the
    * decoder, and what they read, are those without it. */
   *without(places: HeadPlace[]): Generator<Removal, void> {
-    const { model, ids, inputs, others: { length: most } } = this;
+    const { model, ids, written, inputs, others: { length: most } } = this;
     const groups = new Map<number, HeadPlace[]>(); // by the first layer that changes
     for (const place of places) {
       const first = place[0] === "encoder_self" ? -1 : place[1];
@@ -104,25 +110,19 @@ export class ForcedPass {
     for (const [first, group] of groups) {
       while (group.length) {
         const heads = group.splice(0, most);
-        const rows = heads.flatMap((place, n) => {
+        const rows = this.rows.slice(0, heads.length * written.length);
+        heads.forEach((place, n) => {
           const edits = this.edits.without(place);
           const source = first >= 0 ? this.encoded : model.encode(ids, this.others[n], edits,
             { earlier: { layer: place[1], inputs: inputs.encoder } });
-          return this.rows(n, source, edits);
+          for (let at = n * written.length; at < (n + 1) * written.length; at++) {
+            Object.assign(rows[at], { source, edits });
+          }
         });
         model.decode(rows, { earlier: { layer: Math.max(0, first), inputs: inputs.decoder } });
         yield* this.scores(heads.length).map((logP, n) => ({ place: heads[n], logP }));
       }
     }
-  }
-
-  /** List the rows of the translation once more. @param copy which of them it is */
-  private rows(copy: number, source: Encoded, edits: Edits): Row[] {
-    const start = copy * this.written.length;
-    return [BOS, ...this.written.slice(0, -1)].map((piece, position) => ({
-      piece, position, source, edits,
-      slots: Array.from({ length: position + 1 }, (_, n) => start + n),
-    }));
   }
 
   /** Sum the log probabilities of what is written, for so many copies of the rows. */

@@ -32,7 +32,7 @@ export interface Prefix {
 export interface SearchResult {
   best: Prefix;
   prefixes: Prefix[]; // all that the beam kept or finished, parents before their children
-  read: Float32Array[][]; // what each piece of the sentence looked at, by layer
+  read: Float32Array[]; // what each piece of the sentence looked at, `[layer, head, key]`
 }
 
 /** @returns the prefixes of one piece, of two, and so on up to this one */
@@ -54,7 +54,8 @@ export function* searching(
       + `pieces, but the translation may have at most ${limit}: shorten the prefix.`);
   }
   const [room] = model.begin(ids.length, K * (limit + 1), Math.max(K, forced.length + 1));
-  const sentence = ids.map((): Float32Array[] => []);
+  const { N, h } = model.encoder;
+  const sentence = ids.map(() => new Float32Array(N * h * ids.length));
   const encoded = model.encode(ids, room, edits, { looks: sentence });
   let slots = 1; // that are taken
   const start: Prefix = {
@@ -127,7 +128,10 @@ export function* searching(
 function read(
   model: Model, encoded: Encoded, prefixes: Prefix[], forced: number[], edits?: Edits,
 ) {
-  const looks: Looks[] = prefixes.map(() => ({ self: [], cross: [] }));
+  const { N, h } = model.decoder;
+  const looks: Looks[] = prefixes.map(({ slots }) => ({
+    self: new Float32Array(N * h * slots.length), cross: new Float32Array(N * h * encoded.length),
+  }));
   const rows = prefixes.map(({ piece, length, slots }) => (
     { piece, position: length, slots, source: encoded, edits }));
   model.decode(rows, { looks });

@@ -23,15 +23,15 @@ export function traceOf(
   const looks = chain.map(({ parent }) => parent?.looks);
   const [m, n] = [chain.length, source.length];
   // all maps are copies: the page takes over what it is sent
-  const maps = ({ N, h }: Stack, rows: (Float32Array[] | undefined)[], keys: number) => {
+  const maps = ({ N, h }: Stack, rows: (Float32Array | undefined)[], keys: number) => {
     const weights = new Float32Array(N * h * rows.length * keys);
-    rows.forEach((row, query) => row?.forEach((heads, layer) => {
-      const seen = heads.length / h;
-      for (let head = 0; head < h; head++) {
-        const at = ((layer * h + head) * rows.length + query) * keys;
-        weights.set(heads.subarray(head * seen, (head + 1) * seen), at);
+    rows.forEach((row = new Float32Array(), query) => {
+      const seen = row.length / (N * h);
+      for (let head = 0; head < N * h; head++) {
+        const at = (head * rows.length + query) * keys;
+        for (let key = 0; key < seen; key++) weights[at + key] = row[head * seen + key];
       }
-    }));
+    });
     return { layers: N, heads: h, weights };
   };
   return {

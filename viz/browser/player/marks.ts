@@ -266,7 +266,7 @@ export function tileMarks(
   const { data, kind, theme, tiles, step, part, all, outlined } = moment;
   const [queries, keys] = kind.size;
   const rows = all ? queries : 1;
-  const raster = blank(kind.heads * keys, kind.layers * rows);
+  const raster = { ...blank(kind.heads * keys, kind.layers * rows), owner: tiles };
   const colors = kind.palette[theme.name];
   const now = data.training.length ? step : 0;
   const before = data.training.length ? Math.max(0, step - 1) : 0;

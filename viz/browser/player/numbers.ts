@@ -43,7 +43,8 @@ export class NumbersPanel {
     this.title.textContent = `L${layer + 1} H${head + 1}: ${quote(reader)} → ${quote(keys[key])}`;
     fillTable(this.table, "", ["", "q · k", `÷ √${width}`, "softmax"], shown.map((n) =>
       [keys[n], fixed(dots[n], 2), fixed(scores[n], 2), number(weights[n])]));
-    this.table.tBodies[0].rows[shown.indexOf(key)].className = "hl-here";
+    [...this.table.tBodies[0].rows].forEach((row, n) =>
+      row.classList.toggle("hl-here", shown[n] === key));
     this.about.textContent = shown.length < keys.length
       ? `The ${shown.length} largest of ${keys.length}; all ${keys.length} add up to 1.`
       : "They add up to 1.";

@@ -18,15 +18,6 @@ from transformer.analysis.heads.measures import (
 from transformer.trace import Labels
 
 
-def test_entropy_and_the_largest_weight_by_hand() -> None:
-    alike = summarise(np.full((3, 8), 1 / 8, np.float32))
-    assert alike.entropy == alike.max_entropy == pytest.approx(3)
-    assert summarise(np.eye(5, dtype=np.float32)).entropy == 0
-    some = summarise(np.array([[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], np.float32))
-    assert (some.query, some.key) == (1, 2)
-    assert some.largest == pytest.approx(0.8)
-
-
 def test_offset_is_how_far_ahead_a_position_looks() -> None:
     ahead = np.eye(5, k=2, dtype=np.float32)[:3]  # row i looks at i + 2
     assert summarise(ahead).offset == pytest.approx(2)
@@ -59,15 +50,6 @@ def test_the_measures_are_those_of_one_head_after_another():
             summary = summarise(weights[at], causal=causal)
             assert measure(axes, kind, "entropy")[at] == pytest.approx(summary.entropy, abs=1e-5)
             assert measure(axes, kind, "offset")[at] == pytest.approx(summary.offset, abs=1e-5)
-
-
-def test_confidence_leaves_the_end_token_out():
-    head = np.zeros((planted.COUNT, planted.COUNT))
-    head[:, 7], head[:, 2] = 0.7, 0.3
-    axes = planted.axes_of(
-        "encoder_self", head, planted.looking_at(*planted.ROWS[:-1], 0, amount=1)
-    )
-    assert measure(axes, "encoder_self", "confidence")[0] == pytest.approx([0.3, 1])
 
 
 def test_the_diagonal_of_cross_attention_runs_from_corner_to_corner():
@@ -106,13 +88,6 @@ def test_the_separator_of_another_tokenizer_is_an_end_token():
     for end, confidence in (("[SEP]", 0.2), ("<|endoftext|>", 0.2), ("[CLS]", 0.7)):
         axes = anybodys(encoder_self=weights, source_tokens=["a", "b", end])
         assert measure(axes, "encoder_self", "confidence")[0, 0] == pytest.approx(confidence)
-
-
-def test_the_first_row_counts_where_the_decoder_looks_ahead():
-    weights = np.zeros((1, 1, 2, 2))
-    weights[..., 1] = 1
-    axes = anybodys(decoder_self=weights, decoder_tokens=["a", "b"])
-    assert measure(axes, "decoder_self", "offset")[0, 0] == pytest.approx(0.5)
 
 
 def test_heads_that_share_no_key_are_at_1_in_the_decoder_too_whose_first_row_is_all_the_same():

@@ -9,7 +9,7 @@ import torch
 from transformer import InputError, Transformer, Translator, decoding, masks
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
+from transformer.analysis.heads.removal import Removal, patched, removed, rows_removal
 from transformer.config import BOS, EOS
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.text import languages
@@ -91,7 +91,8 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
 
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     watched = {f"{attention_name(kind, 1)}.hook_pattern": watch}
-    with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), model.hooks(watched):
+    painted = {Head(kind, 1, 2): rows}
+    with removed(model, [], maps=painted), model.hooks(watched):
         best = decoding.beam_search(model, source, beam_size=beam)[0][0]
     if kind == "encoder_self":
         ((_, pattern),) = seen
@@ -107,7 +108,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
             assert not any(np.array_equal(pattern[0, 0].numpy(), row) for row in rows)
     # what the search computed is what one teacher-forced pass computes
     read = torch.tensor([[BOS, *best.tokens[:-1]]])
-    with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), torch.no_grad():
+    with removed(model, [], maps=painted), torch.no_grad():
         log_p = model(source, read)[0].log_softmax(-1)
     own = log_p[torch.arange(len(best.tokens)), list(best.tokens)]
     np.testing.assert_allclose(own.numpy(), best.log_probs, atol=1e-4)
@@ -123,7 +124,7 @@ def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, ki
     patch = (
         patched(translator.model, own, [head])
         if point == "z"
-        else removed(translator, [pattern_removal(head, own.weights(kind)[0, 1])])
+        else removed(translator, [], maps={head: own.weights(kind)[0, 1]})
     )
     with patch:
         same = effect(translator, own, [], beam_size=1)
@@ -203,12 +204,35 @@ def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator
         ([Removal("cross", 2, 0)], "has 2 layers, counted from 0: there is no layer 2"),
         ([Removal("cross", 0, 4)], "has 4 heads, counted from 0: there is no head 4"),
         ([Removal("cross", 0, 1), Removal("cross", 0, 1, "uniform")], "is named twice"),
-        ([pattern_removal(Head("cross", 0, 1), np.eye(3))], "is 3 × 3, and on this sentence it is"),
+        (
+            [rows_removal(Head("cross", 0, 1), {0: (0,)}, (3, 3))],
+            "is 3 × 3, and on this sentence it is",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             effect(translator, trace, removals)
     for kind in ("cross", "encoder_self"):
-        wrong = removed(translator, [pattern_removal(Head(kind, 0, 1), np.eye(3))])
+        wrong = removed(translator, [], maps={Head(kind, 0, 1): np.eye(3)})
         with wrong, pytest.raises(InputError, match="paint it on this sentence"):
             translator.translate(TEXT)
     assert not effect(translator, trace, []).changes.any()  # nothing stays behind
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [("cross", [[0.5, 0.4]]), ("cross", [[1.5, -0.5]]), ("cross", [[NAN, 1]]),
+     ("decoder_self", [[0.5, 0.5], [0, 1]])],
+)  # fmt: skip
+def test_a_map_that_no_softmax_gives_is_refused(translator, kind, rows) -> None:
+    maps = {Head(kind, 0, 1): np.array(rows)}
+    with (
+        pytest.raises(InputError, match=rf"The map of {Head(kind, 0, 1).title} is not one of"),
+        removed(translator, [], maps=maps),
+    ):
+        pass
+    repeated = removed(translator, [Removal(kind, 0, 1)], maps={Head(kind, 0, 1): np.eye(2)})
+    with pytest.raises(InputError, match="is named twice"), repeated:
+        pass

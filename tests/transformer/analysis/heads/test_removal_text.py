@@ -7,11 +7,10 @@ from tests.made_trace import made_trace
 from transformer import InputError, Translator
 from transformer.analysis.heads import head, removal_text
 from transformer.analysis.heads.effect import fitting_removals, painted_map
-from transformer.analysis.heads.removal import Removal, pattern_removal, rows_removal
+from transformer.analysis.heads.removal import Removal, rows_removal
 
 CROSS, ENCODER = head.Head("cross", 1, 3), head.Head("encoder_self", 0, 0)
 DECODER = head.Head("decoder_self", 1, 2)
-PATTERN = ((0.25, 0.75), (1.0, 0.0), (1 / 3, 2 / 3))
 
 EVERY = [
     Removal(*CROSS),
@@ -30,8 +29,6 @@ def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
         "L1 H1 cross mean, L1 H2 cross z, L1 H3 cross weights"
     )
     assert removal_text.parse_removals(text, translator.model) == (EVERY, "")
-    with pytest.raises(InputError, match="The whole pattern of L2 H4 cross has no text"):
-        removal_text.format_removals([pattern_removal(CROSS, np.array(PATTERN))])
     assert removal_text.parse_removals(" ", translator.model) == ([], "")
 
 
@@ -120,19 +117,14 @@ def test_a_list_that_is_too_long_is_refused_before_it_is_parsed() -> None:
     assert "more than 1,000,000 characters" in problem
 
 
-NAN = float("nan")
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         (("self", 0, 0), "kind = 'self' does not exist: choose one of"),
         (("cross", -1, 0), "is not the number of a layer"),
         (("cross", 0, 0, "off"), "does not exist: choose one of zero"),
-        (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
-        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "not a number from 0 to 1"),
-        (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
-        (("cross", 0, 0, "rows", None, ((0, ()),), (1, 1)), "Rows, each with a key, are given"),
+        (("cross", 0, 0, "pattern"), "does not exist: choose one of zero"),
+        (("cross", 0, 0, "rows", ((0, ()),), (1, 1)), "Rows, each with a key, are given"),
     ],
 )
 def test_what_is_no_removal_is_refused(values, message) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis import planted
-from transformer import AttentionTrace, kinds
-from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
+from transformer import kinds
+from transformer.analysis.axes import LabelledWeights, without_special
 from transformer.analysis.heads.roles import (
     head_roles,
     one_to_one_keys,
@@ -98,25 +98,6 @@ def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest
     even[:, -1] = 0.8
     axes, _ = without_special(planted.axes_of("encoder_self", even))
     assert head_roles(axes, "encoder_self") == [[""]]
-
-
-def roles_of(kind, heads, tokens):
-    """The roles of heads that somebody gave, each layer a list of its own."""
-    side = "source_tokens" if kind == "encoder_self" else "decoder_tokens"
-    trace = AttentionTrace.from_arrays(**{kind: heads, side: tokens})
-    return head_roles(by_pieces(trace, kind), kind)
-
-
-def test_the_roles_of_a_model_that_is_an_encoder_alone():
-    tokens = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
-    rows = np.arange(9)
-    ends, first, back = np.zeros((3, 9, 9))
-    ends[rows, np.where(rows < 5, 4, 8)] = 1
-    first[:, 0] = 1
-    back[rows, np.maximum(rows - 1, 0)] = 1
-    words = np.eye(9)[[0, 1, 3, 2, 4, 5, 7, 6, 8]]
-    roles = roles_of("encoder_self", [np.stack([ends, words]), back[None], first[None]], tokens)
-    assert roles == [["end token", "same word"], ["previous", ""], ["first", ""]]
 
 
 def test_even_weight_on_what_is_shown_is_spread_as_far_as_it_goes():

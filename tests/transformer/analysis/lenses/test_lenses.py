@@ -50,16 +50,6 @@ def test_rows_keep_the_order_of_absolute_values_and_rows_of_zeros() -> None:
     assert rows[0, 2].sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("weight", "cross"), ("norm", "cross_self")])
-def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -> None:
-    with pytest.raises(InputError, match="choose one of"):
-        lenses.lens(name, uneven.translator, uneven.trace, kind)
-    if kind != "cross":
-        for many in ("weights", "gradient"):
-            with pytest.raises(InputError, match=r"cross_self.*choose one of encoder"):
-                lenses.lens_of_kinds(many, uneven.translator, uneven.trace, [kind])
-
-
 @pytest.mark.parametrize("name", ["norm", "gradient"])
 def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
     model = random_model(SHAPES["uneven"][0])

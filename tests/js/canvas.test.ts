@@ -1,0 +1,127 @@
+// What a browser collects late is made only where it is needed: it was half the memory of a page.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { paint } from "../../viz/browser/core/canvas.ts";
+import { fillTable } from "../../viz/browser/core/dom.ts";
+import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
+import { measureIn } from "../../viz/browser/core/theme.ts";
+import { theme } from "./samples.ts";
+
+/** A pen that lists what it is told to do. */
+function recorder() {
+  const told: string[] = [];
+  const pen: any = new Proxy({}, {
+    get: (_, name) => (...given: unknown[]) => {
+      told.push(`${String(name)} ${given.join(" ")}`.trim());
+      return { width: 5 };
+    },
+    set: (_, name, value) => Boolean(told.push(`${String(name)} = ${value}`)),
+  });
+  return { pen, told, of: (name: string) => told.filter((line) => line.startsWith(name)) };
+}
+
+test("rectangles and circles need no path, and a font is set where it changes", (t) => {
+  let paths = 0;
+  (globalThis as any).Path2D = class { constructor() { paths++; } arc() {} };
+  const { pen, of } = recorder();
+  t.after(() => delete (globalThis as any).Path2D);
+  const words = { text: "a", x: 1, y: 2, fill: "red" };
+  paint(pen, [
+    rect({ x: 1, y: 2, width: 3, height: 4, fill: "red", stroke: "blue" }),
+    circle({ x: 1, y: 2, radius: 3, fill: "red" }),
+    text({ ...words, size: 10 }), text({ ...words, size: 10 }), text({ ...words, size: 12 }),
+    group([text({ ...words, size: 9 })]), text({ ...words, size: 12, weight: 600 }),
+    path({ d: "M1,2L3,4", stroke: "red" }),
+  ], "serif");
+  assert.equal(paths, 1);
+  assert.deepEqual([...of("fillRect"), ...of("strokeRect")],
+    ["fillRect 1 2 3 4", "strokeRect 1 2 3 4"]);
+  assert.deepEqual(of("arc"), [`arc 1 2 3 0 ${2 * Math.PI}`]);
+  assert.equal(of("fillText").length, 5);
+  assert.deepEqual(of("font"),
+    [10, 12, 9].map((size) => `font = 400 ${size}px serif`).concat("font = 600 12px serif"));
+});
+
+test("the frames of a film are drawn by one canvas", (t) => {
+  const { pen, of } = recorder();
+  let canvases = 0;
+  const { ImageData, document } = globalThis as any;
+  t.after(() => Object.assign(globalThis, { ImageData, document }));
+  Object.assign(globalThis, {
+    ImageData: class {},
+    document: { createElement: () => ({ getContext: () => pen, append: () => canvases++ }) },
+  });
+  const owner = {};
+  const frame = (film?: object) => picture({
+    x: 0, y: 0, width: 9, height: 9,
+    raster: { width: 1, height: 1, pixels: new Uint8ClampedArray(4), owner: film },
+  });
+  const [first, second] = [frame(owner), frame(owner)];
+  paint(pen, [first, first, second, first, frame(), frame()], "serif");
+  assert.deepEqual([canvases, of("putImageData").length, of("drawImage").length], [3, 5, 6]);
+});
+
+/** An element of a table, as far as one is filled. */
+class Cell {
+  static made = 0;
+  children: Cell[] = [];
+  textContent = "";
+  parent: Cell | null = null;
+  constructor() { Cell.made++; }
+  get caption() { return this.children[0] ?? null; }
+  get childElementCount() { return this.children.length; }
+  get lastElementChild() { return this.children[this.children.length - 1]; }
+  append(...nodes: (Cell | string)[]) {
+    for (const node of nodes) {
+      if (typeof node === "string") this.textContent += node;
+      else {
+        node.parent = this;
+        this.children.push(node);
+      }
+    }
+  }
+
+  replaceChildren(...nodes: Cell[]) {
+    this.children = [];
+    this.append(...nodes);
+  }
+
+  remove() { this.parent?.children.pop(); }
+  get words(): string[] {
+    return [this.textContent, ...this.children.flatMap(({ words }) => words)];
+  }
+}
+
+test("a table keeps its cells when others are written into it", (t) => {
+  t.after(() => delete (globalThis as any).document);
+  (globalThis as any).document = { createElement: () => new Cell() };
+  const table: any = new Cell();
+  const fill = (rows: string[][]) => fillTable(table, "words", ["from", "to"], rows);
+  fill([["a", "b"], ["c", "d"]]);
+  const made = Cell.made;
+  fill([["a", "e"], ["c", "f"]]);
+  assert.equal(Cell.made, made);
+  assert.deepEqual(table.words.filter(Boolean), ["words", "from", "to", "a", "e", "c", "f"]);
+  fill([["g", "h"]]);
+  assert.deepEqual(table.words.filter(Boolean), ["words", "from", "to", "g", "h"]);
+  fill([["g", "h"], ["i", "j"], ["k", "l"]]);
+  assert.deepEqual(table.words.filter(Boolean).slice(3), ["g", "h", "i", "j", "k", "l"]);
+});
+
+test("a text is measured once, and anew when a font arrives", (t) => {
+  const { pen, of } = recorder();
+  t.after(() => delete (globalThis as any).document);
+  let arrive = () => {};
+  (globalThis as any).document = {
+    createElement: () => ({ getContext: () => pen, append: () => {} }),
+    fonts: { addEventListener: (_: string, act: () => void) => (arrive = act) },
+  };
+  const widths = [1, 2].map(() => measureIn(theme)("word", 12, 400));
+  assert.deepEqual(widths, [5, 5]);
+  assert.equal(of("measureText").length, 1);
+  measureIn(theme)("word", 12, 600);
+  arrive();
+  measureIn(theme)("word", 12, 400);
+  assert.equal(of("measureText").length, 3);
+});

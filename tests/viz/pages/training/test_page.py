@@ -70,7 +70,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log = journal.RunLog(folder / "run.jsonl")
     log.write(step=0, parameters=10, d_model=8, warmup=4, lr_factor=1.0, steps=9, cooldown=0)
     for step in (1, 2, 3):
-        log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
+        log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=5400)
     log.write(step=3, validation_loss=0.5, validation_perplexity=1.6, validation_bleu=3.0)
     return folder
 
@@ -107,6 +107,7 @@ def test_what_cannot_be_drawn_is_named_and_the_others_are_drawn(run: Path) -> No
     (new / "run.jsonl").touch()
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened_curves("runs/mine", "/etc", "runs/new", "runs/other")
+    assert any("3 steps in 1.5 h" in caption.value for caption in app.caption)
     for text in (
         "This server has no run “\u2068/etc\u2069”: choose one from the menu.",
         "runs/new has logged nothing yet.",  # it is read again while it goes on

@@ -39,7 +39,11 @@ STEPS = {
     "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),
     "confidence": Step("Translator.translate"),
     "first-words": Step("row_of", [], {"groups": lambda *_: FIRST_WORDS}),
-    "rounded": Step("model_files", ["--src", "en.txt", "--ref", "de.txt", "--out", "rounded"]),
+    "rounded": Step(
+        "model_files",
+        ["--src", "en.txt", "--ref", "de.txt", "--out", "rounded"],
+        {"BUNDLED_BY_NAME": {}, "BUNDLED": ""},
+    ),
     "engine": Step("lines_reference", ["--lines", "en.txt"]),
     "edges": Step("patch_strongest", ["en.txt", "--lines", "2"]),
     "source_share": Step("by_words", ["--src", "en.txt", "--ref", "de.txt", "--lines", "1"]),

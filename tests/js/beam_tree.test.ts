@@ -4,7 +4,7 @@ import {
   pathTo, planTree, prefixOf, ROW, sameIn,
 } from "../../viz/browser/beam_tree/plan.ts";
 import {
-  BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
+  BeamTree, COLUMNS, hypothesisRows, linesOn, stateOf, treeMarks,
 } from "../../viz/browser/beam_tree/view.ts";
 import { measure, only, plain, theme, treeData, viewOf } from "./samples.ts";
 import type { TreeData } from "../../viz/browser/beam_tree/plan.ts";
@@ -155,6 +155,7 @@ test("a node is told with its probability, its rank and what became of it", () =
   assert.equal(stateOf(forced, 0), "Forced at step 1.");
   assert.equal(stateOf(forced, 1), "Kept at step 2, rank 1 of 1."); // the search ended here
   assert.deepEqual(hypothesisRows(data), [["Zwei schwarze Hunde.", "−0.5", "−0.8", "5"]]);
+  assert.deepEqual(COLUMNS, ["Score", "Log probability", "Subwords"]);
   assert.deepEqual(hypothesisRows(forced), [["Ein Hund", "not finished", "−5", "2"]]);
 });
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { labelsOf, nameOf, weightsOf } from "../../viz/browser/explorer.ts";
+import { Explorer, labelsOf, nameOf, weightsOf } from "../../viz/browser/explorer.ts";
 import { HeadWeights, unpack } from "../../viz/browser/head_weights.ts";
+import { viewOf } from "./samples.ts";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. */
 function packed(numbers: any) {
@@ -24,6 +25,12 @@ test("a head is unpacked as it was, or as so many steps", async () => {
   const steps = { dtype: "int16" as const, unit: 0.5 };
   assert.deepEqual([...await unpack(packed(Int16Array.of(-2, 0, 1, 300)), steps)],
     [-1, 0, 0.5, 150]);
+});
+
+test("a head, or a layer of all heads together, is named from 1", () => {
+  const nameIn = (together: string) =>
+    viewOf(Explorer, { data: { together } }).nameOf(1, 0);
+  assert.deepEqual([nameIn(""), nameIn("all heads")], ["L2 H1", "layer 2 · all heads"]);
 });
 
 test("weights of the message are those of their layer and head", () => {

@@ -4,7 +4,7 @@ import { SharedChoice } from "../../viz/browser/core/store.ts";
 import {
   type ArrayName, isMade, partAt, planInside,
 } from "../../viz/browser/inside_head/plan.ts";
-import { InsideHead, tableRows, wordsOf } from "../../viz/browser/inside_head/view.ts";
+import { InsideHead, tableHead, tableRows, wordsOf } from "../../viz/browser/inside_head/view.ts";
 import { assertApart, insideData, measure, plain, viewOf } from "./samples.ts";
 
 const STEPS = 10;
@@ -83,6 +83,7 @@ test("a value is named with its key, its head, its place", () => {
   assert.equal(wordsAt("norms", 0, 1), "length of what head 2 adds 4");
   assert.equal(wordsAt("concat", 0, 5), "z of head 2, this one · 1 0");
   assert.equal(wordsAt("concat", 0, 14), "z of head 3 · 5 0");
+  assert.deepEqual(tableHead(data), ["key", "q · k", "÷ √dₖ", "mask", "softmax"]);
   assert.deepEqual(tableRows(data)[1], ["k1", "0", "0", "hidden", "0"]);
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import {
   barMarks, heightOf, leftOf, planBars, StepBars, topOf,
 } from "../../viz/browser/step_bars.ts";
-import { measure, only, theme, viewOf } from "./samples.ts";
+import { measure, only, plain, theme, viewOf } from "./samples.ts";
 
 const PIECES = [
   [["▁Zwei", 0.75], ["▁Ein", 0.125]], [["▁Hun", 0.25], ["▁Hund", 0.5], ["▁Tiere", 0]], [["de", 1]],
@@ -43,6 +43,11 @@ test("all bars have one scale, and each is hit where it stands", () => {
   for (const { text, size } of only(marks, "text")) {
     assert.ok(measure(text, size, 400) < plan.column, text); // a long piece is cut
   }
+});
+
+test("a bar is read out with its step and its place, both from 1", () => {
+  assert.equal(plain(viewOf(StepBars, { data }).sentence({ step: 1, row: 1 })),
+    "Step 2, alternative 1 of 2: “▁Hund”, probability 0.500");
 });
 
 test("arrow keys stay on the bars that there are", () => {

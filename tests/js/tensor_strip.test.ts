@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planStrip, stripMarks, TensorStrip } from "../../viz/browser/tensor_strip.ts";
-import { measure, stripData, theme, viewOf } from "./samples.ts";
+import { paletteOf } from "../../viz/browser/core/palette.ts";
+import { noteOn, planStrip, stripMarks, TensorStrip } from "../../viz/browser/tensor_strip.ts";
+import { noteOn as noteInside } from "../../viz/browser/inside_head/view.ts";
+import { insideData, measure, stripData, theme, viewOf } from "./samples.ts";
+
+test("the notes name the colours of values below and above 0", () => {
+  const { light } = paletteOf(null);
+  const [below, above] = [0, light.length / 3 - 1].map((n) => {
+    const [red, green, blue] = light.subarray(3 * n, 3 * n + 3);
+    return blue < Math.min(red, green) ? "olive" : green < Math.min(red, blue) ? "purple" : "?";
+  });
+  const says = new RegExp(`^.*${below} is below 0, ${above} above`, "i");
+  const data = { ...stripData(1, 2), values: new Float32Array([-1, 1]) };
+  for (const note of [noteOn(data, false), noteInside(insideData())]) assert.match(note, says);
+});
 
 test("a value is found where it is drawn, and none beside its row", () => {
   const data = stripData(4, 16);

@@ -56,10 +56,10 @@ def test_it_translates_as_python(
     translator = bundled if name == "bundled" else reverse_bundled
     file = "examples.txt" if name == "bundled" else "examples-de.txt"
     texts = (ASSETS / file).read_text("utf-8").splitlines()
-    short = sorted(texts, key=len)[:11]
-    cases = [Case(text) for text in [*short[6:11], ODD[1]]]
-    for kind, text in enumerate(short[:6]):  # heads removed, rows painted, a prefix, all three
-        cases.append(edited_cases(translator, text, seed=kind)[kind % 4])
+    short = sorted(texts, key=len)[:6]
+    cases = [Case(text) for text in [*short[4:], ODD[1]]]
+    for kind, text in enumerate(short[:4]):  # heads removed, rows painted, a prefix, all three
+        cases.append(edited_cases(translator, text, seed=kind)[kind])
     message = {
         "cases": [reference(translator, case) for case in cases],
         "lines": lines_reference(translator.reader.source_tokenizer, [*texts, *ODD]),
@@ -67,7 +67,7 @@ def test_it_translates_as_python(
     compared = compare(BUNDLED_BY_NAME.get(name, BUNDLED), message)
     require_equal(compared)
     assert compared["wordsApart"] == 0
-    assert len(compared["milliseconds"]) == 12
+    assert len(compared["milliseconds"]) == 7
 
 
 def trained(text: list[str], size: int, **options: Any) -> Tokenizer:

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { caretAfter } from "../../viz/browser/translation_editor/field.ts";
 import { beginningWith, step } from "../../viz/browser/translation_editor/popover.ts";
 import {
-  Exchange, TranslationEditor, wordRows,
+  Exchange, statusOf, TABLE, TranslationEditor, wordRows,
 } from "../../viz/browser/translation_editor/view.ts";
 import {
   barOf, carried, difference, wordsOf,
@@ -33,6 +33,7 @@ test("a word is as probable as its pieces together, and forced with all of them"
         assert.deepEqual(choice, { force: 2, alternative: 0, prefix: "▁Zwei▁Hundex" }),
     },
   }).take({ piece: 2, alternative: 0 });
+  assert.deepEqual(TABLE, ["Word", "Probability", "Log probability", "Alternatives"]);
   assert.deepEqual(wordRows(data)[1],
     ["Hunde", "0.125", "−2.08", "for Hun: ▁Hunx 0.300; for de: dex 0.300"]);
   const [given, ...rest] = PIECES;
@@ -42,6 +43,14 @@ test("a word is as probable as its pieces together, and forced with all of them"
   const alone = { ...data, pieces: [{ ...given, others: [] }, ...rest] };
   assert.equal(wordRows(alone)[0][3], "none");
   assert.deepEqual(wordRows(data)[4].slice(0, 2), ["end of the sentence", "0.900"]);
+});
+
+test("a translation under constraints is not called the model’s own", () => {
+  const given: any = { byHand: false, forced: 0, constrained: true };
+  assert.equal(statusOf(given, false),
+    "The model’s translation under the constraints of the search.");
+  assert.equal(statusOf({ ...given, constrained: false }, false), "The model’s own translation.");
+  assert.equal(statusOf(given, true), "Your version.");
 });
 
 test("what was typed is never overwritten by what was found for an older text", () => {

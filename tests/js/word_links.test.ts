@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenTogether, placed, planLinks } from "../../viz/browser/word_links/plan.ts";
-import { linkMarks, pairRows, WordLinks } from "../../viz/browser/word_links/view.ts";
+import { mapText } from "../../viz/browser/word_links/from_trace.ts";
+import {
+  linkMarks, pairRows, SHARES, WordLinks,
+} from "../../viz/browser/word_links/view.ts";
 import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.ts";
 
 const SIDES = ["source", "target"] as const;
@@ -132,6 +135,7 @@ test("a bar under each word is as long as its share of one scale, and covers no 
 
 test("the table and the line for a screen reader have the shares of both words", () => {
   const data = shared(linkData(3, 2, [[1, 0, 0.5]]));
+  assert.deepEqual(SHARES, ["Used", "From the source", "Cross-attention on sinks"]);
   assert.deepEqual(pairRows(data), [
     ["s1", "t0", "0.50", "0.10", "1.00", "0.25"],
     ["", "t1", "no partner", "", "0.90", "0.25"],
@@ -142,4 +146,11 @@ test("the table and the line for a screen reader have the shares of both words",
   assert.match(view.sentence({ side: "source", index: 2 }), /0\.20/);
   assert.deepEqual(view.tipNodes({ side: "target", index: 1 })?.join("").match(/\d\.\d+/g),
     ["0.90", "0.25"]);
+});
+
+test("the map of the links is named from 1", () => {
+  const map = { layer: 1, row: "reads", lens: "norms", error: null } as const;
+  assert.equal(mapText({ ...map, head: null }),
+    "all cross-attention heads of layer 2 (lens: norms)");
+  assert.equal(mapText({ ...map, head: 4, lens: "weights" }), "cross-attention L2 H5");
 });

@@ -1,15 +1,19 @@
 """Fixtures that make the app quick where it runs without a browser."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
 
 from tests.viz.app.view.programs import Programs
 from viz.app import jobs
-from viz.app.cache.memory import forget_server_wide
+from viz.app.cache.memory import forget_server_wide, state_of_file
+from viz.app.lessons import library
 from viz.app.view.listing import Listing
+from viz.lessons import read_lesson
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -17,6 +21,31 @@ def _no_package_is_scanned() -> Iterator[None]:
     """Each AppTest searches all installed packages for components, which takes most of its time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _lessons_are_parsed_once() -> Iterator[None]:
+    """Whoever makes the app forget would have it parse all lessons again, a quarter of a second."""
+    cached = cache(lambda path, _state: read_lesson(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(library, "read_lesson", lambda path: cached(path, state_of_file(path)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _a_run_is_waited_for() -> Iterator[None]:
+    """AppTest asks a thousand times a second whether its run has ended."""
+    ask = local_script_runner.require_widgets_deltas
+
+    def wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+        thread = runner._script_thread
+        assert thread is not None
+        thread.join(timeout)
+        ask(runner, 0.1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -188,7 +189,9 @@ def test_the_parts_of_a_model_are_its_weights_and_its_tokenizer(folder, trained_
         assert np.abs(rounded[name] * factors - exact).max() <= 0.51 * factors.max()
 
 
-def test_bfloat16_weights_have_two_planes_and_every_part_is_small():
+def test_bfloat16_weights_have_two_planes_and_every_part_is_small(monkeypatch):
+    # packed a thirtieth worse, in a fifteenth of the time
+    monkeypatch.setattr(gzip, "compress", partial(gzip.compress, compresslevel=1))
     translator = Translator.load()
     assert translator.checksum in BLEU  # else the page has no figure of its rounded weights
     files = model_files(translator)
@@ -196,7 +199,7 @@ def test_bfloat16_weights_have_two_planes_and_every_part_is_small():
     assert {part["plane"] for part in manifest["parts"]} == {0, 1}
     assert max(map(len, files.values())) < 2.2e6
     exact, rounded = loaded_bytes(files)
-    assert exact == sum(map(len, files.values())) - len(files["model.json"]) < 18.8e6
+    assert exact == sum(map(len, files.values())) - len(files["model.json"]) < 19.4e6
     assert rounded == 0
 
 

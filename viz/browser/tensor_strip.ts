@@ -100,7 +100,7 @@ export class TensorStrip extends MatrixView<StripData, StripPlan> {
   }
 }
 
-function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: boolean) {
+export function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: boolean) {
   const unit = columnNames ? "subwords" : "features";
   const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
   const colours = values.some((value) => value < 0)

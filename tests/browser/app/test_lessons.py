@@ -6,11 +6,9 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from benchmarks import lesson_layout
 from benchmarks.lessons import Player, Score
 from tests.browser import app_page
 from transformer.files import installed
-from viz.app.lessons.library import BUNDLED_LESSONS
 from viz.app.links.address import CARRIED
 from viz.lessons import grading, read_lesson
 from viz.lessons.tries import write_tries
@@ -99,13 +97,6 @@ def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     player = Player(browser, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
-
-
-def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, monkeypatch):
-    monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
-    # all lessons at four sizes: python -m benchmarks layout
-    lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
-    assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []
 
 
 def given(lessons, number, text):

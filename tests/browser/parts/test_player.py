@@ -42,7 +42,7 @@ setInterval(() => {
 """
 
 
-SPEED = 3
+SPEED = 6
 # the clock of a picture that plays runs `SPEED` times as fast; `window.pace` sets another speed
 FASTER = f"""
 {{

@@ -8,13 +8,16 @@ from urllib.parse import urlencode
 
 import pytest
 
+from benchmarks import lesson_layout
 from tests.browser import accessibility
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import planted
+from viz.app.lessons.library import BUNDLED_LESSONS
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import PAGE_TITLES
+from viz.lessons import read_lesson
 from viz.report import report
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -23,7 +26,7 @@ TEXT = "Two black dogs are running through the deep white snow today."  # 12 tok
 BAR, CONTROLS = 80, 48  # most pixels of height
 MAX_STOPS = 21  # eight of them are the navigation and the menus beside it
 WIDE, HIGH = 390, 844  # of the phone
-MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
+MODES = [replace(mode, size=(1280, 720), checks={}) for mode in accessibility.MODES[:2]]
 
 
 @pytest.fixture(scope="module")
@@ -100,13 +103,11 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
         assert ("English" in view.names) == is_used, path
         # each page in one mode: `python -m benchmarks accessibility` takes all in each
         serious[path] = accessibility.faults(page, MODES[number < len(PAGE_TITLES) / 2])
-        page.set_viewport_size({"width": 1280, "height": 720})
     open_ = opener(page, bundled_address)
     open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
     assert faults == []
-    page.set_viewport_size({"width": 1280, "height": 720})
     # the box grows with the sentence
     open_("masks", text=TEXT)
     box = page.get_by_label("English")
@@ -226,6 +227,14 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
         until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
+
+
+def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, monkeypatch):
+    monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
+    # all cards of all lessons at four sizes: python -m benchmarks layout
+    lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
+    lesson = replace(lesson, cards=lesson.cards[:2])
+    assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []
 
 
 @pytest.mark.usefixtures("axe")

@@ -74,12 +74,12 @@ def _layer(spec: dict[str, Any]) -> str:
 def _texts(value: Any, name: str = "") -> Iterator[str]:
     """Return each text and number of a specification with its name, in the order of names."""
     if isinstance(value, dict):
-        for key in sorted(value):
+        for key in sorted(value.keys() - {"datasets", "template"}):
             yield from _texts(value[key], key)
     elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
         for part in value:
             yield from _texts(part, name)
-    elif value is not None and name not in ("type", "format", "datasets", "template"):
+    elif value is not None and name not in ("type", "format"):
         yield f"{name}={_short(value)}"
     elif value is not None and name in ("type", "format"):
         yield f"{value}"

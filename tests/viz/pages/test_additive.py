@@ -16,6 +16,12 @@ def test_without_measured_costs_the_page_says_how_to_make_them(
     assert any("python -m benchmarks additive" in text for text in texts(opened()))
 
 
+def test_the_unit_of_a_measurement_is_that_of_its_factor() -> None:
+    units = {"ms": 1e3, "MiB": 2**-20}
+    for title, factor in measurements.FIELDS.values():
+        assert units[title.split()[0]] == factor
+
+
 @pytest.mark.parametrize("page", ["additive", "inside"])
 @pytest.mark.parametrize("shown", [True, False])
 @pytest.mark.parametrize("scale", SCALES)

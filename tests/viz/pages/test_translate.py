@@ -212,6 +212,12 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(serve, trans
         app = serve("translate", text=SENTENCE, translate_view=ALMOST)
 
 
+@pytest.mark.parametrize("forbid", ["", "Hund"])
+def test_the_editor_knows_whether_the_search_had_constraints(serve, forbid: str) -> None:
+    app = serve("translate", text=SENTENCE, forbid=forbid)
+    assert drawn(app, "translate-editor")["constrained"] == bool(forbid)
+
+
 def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> None:
     app = serve("translate", text=SENTENCE)
     for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):

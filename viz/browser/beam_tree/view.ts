@@ -209,8 +209,7 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     this.toggle.label.hidden = !count;
     this.withDropped.follow(data.dropped);
     this.toggle.input.checked = this.withDropped.value;
-    fillTable(this.table, data.title, [data.language, "Score", "Log probability", "Subwords"],
-      hypothesisRows(data));
+    fillTable(this.table, data.title, [data.language, ...COLUMNS], hypothesisRows(data));
   }
 
   arrange(frame: number) {
@@ -326,6 +325,8 @@ export function stateOf({ nodes }: TreeData, n: number) {
     && nodes.some((other) => other.step > step);
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
+
+export const COLUMNS = ["Score", "Log probability", "Subwords"]; // after the text
 
 export function hypothesisRows(data: TreeData): string[][] {
   const { nodes, best } = data;

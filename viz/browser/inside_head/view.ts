@@ -220,7 +220,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.scroll.setAttribute("aria-label", `${this.title.textContent}: the picture`);
     this.note.textContent = noteOn(data);
     fillTable(this.table, this.title.textContent,
-      ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data));
+      tableHead(data), tableRows(data));
     const names = data.steps.map(({ name }) => name);
     if (this.setTexts(names)) { // else the buttons keep the focus
       this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
@@ -404,12 +404,14 @@ export function wordsOf(
   }
 }
 
+export const tableHead = ({ factor }: InsideData) => ["key", "q · k", factor, "mask", "softmax"];
+
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>
   keys.map((key, n) => [
     key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
   ]);
 
-function noteOn({ ends }: InsideData) {
+export function noteOn({ ends }: InsideData) {
   const end = (name: ArrayName) => figure(ends[name] ?? 1);
   return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${
     end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;

@@ -166,7 +166,7 @@ export class LivePage implements Listener {
       this.open = firstHead(trace, this.about);
       this.direction = this.sentence.direction;
     }
-    tasks.clear(); // of an older sentence
+    tasks.queue = [];
     for (const { kind } of trace.kinds) later(() => void paletteOf(kind)); // computed once
     later(() => this.drawPlayer(trace));
     later(() => this.drawLinks(trace));

@@ -6,7 +6,7 @@ import type { Later } from "../core/view.ts";
 const SHORT = 8; // ms, after which a task leaves the rest to the next one
 
 export class Tasks {
-  queue: (() => void)[] = [];
+  queue: (() => void)[] = []; // a new one ends what is on its way
   place = 0; // of the next one
   isCalled = false; // by a message on its way
   channel = new MessageChannel();
@@ -32,10 +32,5 @@ export class Tasks {
 
   call() {
     if (!this.isCalled && this.queue.length) this.channel.port2.postMessage(this.isCalled = true);
-  }
-
-  clear() {
-    this.queue = [];
-    this.place = 0;
   }
 }

@@ -19,7 +19,7 @@ const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before th
 const NARROW = 480;
 const HELP = "Bar: the model’s probability of the word; grey word: below one half. Click a word "
   + "(or press Alt+↓) for alternatives, or type over it.";
-const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
+export const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
   static read({ spans, words, logProbs, ...message }: any): EditorData {
@@ -280,11 +280,12 @@ export const wordRows = ({ text, words, pieces }: EditorData): string[][] => wor
 });
 
 /** Name the origin of the text, always in one line, so that nothing below moves. */
-function statusOf({ byHand, forced }: EditorData, changed: boolean) {
+export function statusOf({ byHand, forced, constrained }: EditorData, changed: boolean) {
   if (byHand || changed) return "Your version.";
   const first = forced === 1 ? "subword" : `${forced} subwords`;
   if (forced) return `Forced: the first ${first}, overlined.`;
-  return "The model’s own translation.";
+  return constrained ? "The model’s translation under the constraints of the search."
+    : "The model’s own translation.";
 }
 
 const TRACK = 0.16; // opacity

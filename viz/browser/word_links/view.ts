@@ -255,7 +255,8 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
 
 const strengthOf = ({ strength, mutual }: Link) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
 
-const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table
+/** Columns of the table. */
+export const SHARES = ["Used", "From the source", "Cross-attention on sinks"];
 
 function shareText({ shares }: LinkData, { side, index }: Token) {
   if (!shares) return "";

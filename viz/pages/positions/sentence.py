@@ -55,7 +55,7 @@ def embeddings(bar: BarTranslation) -> None:
         )
     numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
-        for label, value in zip(("RMS token", "position", "sum"), rms, strict=True):
+        for label, value in zip(("RMS, tokens", "RMS, positions", "RMS, sum"), rms, strict=True):
             st.metric(label, f"{value:.4f}", width="content")
     with explanation:
         config = translator.model.config

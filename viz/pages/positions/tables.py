@@ -191,7 +191,7 @@ def rotation() -> None:
             r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
         )
         st.metric("Largest error, float64", _small(error.exact), width="content")
-        st.metric("with the model's float32 table", _small(error.model), width="content")
+        st.metric("Largest error, float32 table", _small(error.model), width="content")
         explain(
             "Compare the two columns on the right: $M_k$ rotates each pair of dimensions by the "
             r"angle $\omega_i k$, whatever the position. So $PE_{pos+k}$ is a linear function of "

@@ -52,7 +52,7 @@ def pick_both(
             settings = settings_of_both(translator, reverse)
             name_model("reverse", name, reverse)
             read = both_directions.read_both
-            list_file("settings", settings, settings, read, translator, reverse)
+            list_file("both_settings", settings, settings, read, translator, reverse)
             measure = both_directions.both_shares
             shares = compute("aligned", measure, translator, reverse, trace, settings)
         except HeadlightError as error:

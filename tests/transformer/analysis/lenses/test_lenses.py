@@ -1,5 +1,6 @@
 """One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -124,3 +125,13 @@ def test_each_name_has_its_record() -> None:
     titles = [record.title for record in lenses.LENSES.values()]
     assert len({*titles}) == len(titles)
     assert [lens.name for lens in lenses.LENSES.values() if lens.variant][1:] == [*lenses.VARIANTS]
+
+
+def test_the_documentation_lists_each_lens() -> None:
+    docs = Path(lenses.__file__).parents[3] / "docs"
+    pages = ("reference/analysis.md", "app.md")
+    reference, app = ((docs / page).read_text("utf-8") for page in pages)
+    for name in NAMES:
+        assert f'"{name}"' in reference
+        assert lenses.LENSES[name].title in app
+        assert f"- `{name}`" in str(lens.__doc__)

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.viz.app.view.programs import check, same
+from tests.viz.app.view.programs import Programs, check, same
 from tests.viz.app_test import texts
 from transformer import TransformerConfig, Translator
 from transformer.circuits import pairs, pairs_report
@@ -52,11 +52,9 @@ PARTS = {
 }
 """Names of the modules of each page."""
 
-SENTENCES = [
-    (BUNDLED, "A dog runs."),
-    (BUNDLED, "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."),
-    (REVERSE, "Der Hund schläft."),
-]
+TEXT = "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."
+STORED = [("roles", "Roles"), ("roles", "Remove heads"), ("translate", "")]
+"""Pages, and their views of a sentence with numbers that are stored beside the model."""
 NOTHING = "Without a translation there is nothing to draw."
 
 
@@ -121,16 +119,23 @@ def computed() -> Iterator[list[object]]:
         yield keys
 
 
+def check_all(programs: Programs, folder: Path) -> None:
+    """Check each program once, where models are found by the names of their folders."""
+    with chdir(folder):
+        for source, values in dict(programs).items():
+            check(source, values)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_the_code_under_a_view_gives_every_value(
-    serve, listed, computed, page: Page, view: View
+    serve, listed, computed, trained_folder: Path, page: Page, view: View
 ) -> None:
-    for checkpoint, text in SENTENCES if view.needs in ("sentence", "trace") else SENTENCES[:1]:
-        app = opened(serve, page, view, checkpoint, text)
-        assert listed  # a view without code has numbers that are neither cached nor listed
-        shown = [code.value for code in app.code if code.language == "python"]
-        assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
+    is_stored = view.needs == "model" or (page.path, view.key) in STORED
+    app = opened(serve, page, view, BUNDLED if is_stored else trained_folder, TEXT)
+    assert listed  # a view without code has numbers that are neither cached nor listed
+    shown = [code.value for code in app.code if code.language == "python"]
+    assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
     computed.clear()
     app.run()
     assert computed == []  # each result is found again
@@ -138,8 +143,7 @@ def test_the_code_under_a_view_gives_every_value(
     computed.clear()
     app.run()
     assert computed == []
-    for source, values in listed:
-        check(source, values)
+    check_all(listed, trained_folder.parent)
 
 
 def test_each_view_that_a_page_defines_is_in_its_tuple() -> None:
@@ -169,9 +173,7 @@ def test_the_code_under_a_view_gives_every_value_of_a_marian_folder(
 ) -> None:
     app = opened(serve, page, view, marian, "The old cat sleeps.")
     to_bounds(app, page)
-    for source, values in listed:
-        with chdir(marian.parent):
-            check(source, values)
+    check_all(listed, marian.parent)
 
 
 CHOICES: list[tuple[str, dict[str, str]]] = [
@@ -208,9 +210,30 @@ def test_the_code_under_a_view_follows_its_choices(serve, listed, page: str, url
     check(*listed[-1])
 
 
+def test_links_that_two_models_cannot_make_leave_the_page_whole(
+    serve, listed, trained_folder: Path
+) -> None:
+    app = serve("translate", checkpoint=trained_folder, text=TEXT, links="both directions")
+    assert not app.exception
+    ((_, values),) = listed
+    assert {"both_settings", "settings"} <= values.keys()
+    check_all(listed, trained_folder.parent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["heads", "translate"])
+def test_the_code_of_the_other_direction_loads_its_model(serve, listed, path: str) -> None:
+    app = serve(path, checkpoint=REVERSE, text="Der Hund schläft.")
+    assert not app.exception
+    assert listed
+    check_all(listed, Path())
+
+
 @pytest.mark.parametrize(("page", "view"), VIEWS)
-def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> None:
-    app = opened(serve, page, view, BUNDLED, " ")
+def test_a_view_without_a_translation_says_so(
+    serve, trained_folder: Path, page: Page, view: View
+) -> None:
+    app = opened(serve, page, view, trained_folder, " ")
     assert (NOTHING in texts(app)) == (view.needs in ("sentence", "trace"))
     pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
     assert not (pictures and view.needs == "trace")

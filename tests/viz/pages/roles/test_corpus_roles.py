@@ -14,11 +14,13 @@ from transformer import KINDS, Translator
 from transformer.analysis import axes, stored
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.measures import entropy
 from transformer.analysis.heads.roles import head_roles
 from transformer.corpus import corpus_roles
 from transformer.corpus.head_report import FILE, HeadReport
 from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
+    as_text,
     deciding_measure,
     importance_text,
     interval_verdict,
@@ -101,6 +103,12 @@ def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, text) ->
     figures = made_reports.made_figures(CROSS, first=value)
     measures = {**figures.measures, "first": stored.Figure(value, low, high)}
     assert plain(interval_verdict(replace(figures, measures=measures), 60)).endswith(text)
+
+
+def test_a_measure_has_the_unit_that_it_is_computed_in() -> None:
+    assert as_text("entropy", float(entropy(np.full(4, 0.25)))) == "2.00 bits"
+    assert as_text("loss without", 0.1234) == "+0.123 nats"
+    assert as_text("offset", -1.25) == "−1.2 tokens"
 
 
 def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) -> None:

@@ -61,7 +61,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if request.edited else min(len(bar.translation.prefix), len(pieces)),
         by_hand=bool(request.edited),
-        constrained=bool(bar.settings.constraints_phrase),
+        constrained=bool(bar.used.settings.constraints_phrase),
         languages=bar.translator.languages.for_text(request.text),
     )
     mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))

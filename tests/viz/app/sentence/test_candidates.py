@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.draw.changed_words import mark_changed_words  #
+from viz.draw.changed_words import mark_changed_words
 
 UNSEEN = '<span class="headlight-unseen">'  # for screen readers
 

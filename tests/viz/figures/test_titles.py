@@ -11,6 +11,7 @@ from transformer.kinds import KINDS
 from transformer.text.languages import Languages
 from viz.figures import changes, growth, heads, paper_results, positions, scaling, schedule
 from viz.figures.axes import small_map
+from viz.figures.head_scatter import KIND, head_scatter
 from viz.figures.score_parts import score_map
 from viz.figures.still import small_maps
 from viz.figures.training import run_chart
@@ -51,7 +52,7 @@ def axes(spec: Any) -> set[tuple[str, str, str]]:
          ("width", "d_k"), ("gradient", "mean gradient norm")),
         (schedule.schedule_chart(CURVES, {}), ("step", "step"), ("rate", "learning rate")),
         (score_map(SCORE), ("key", "key"), ("query", "query")),
-        (run_chart(RUN, {"loss": "loss"}, unit="nats"), ("step", "step"), ("value", "nats")),
+        (run_chart(RUN, {"loss": "loss"}, unit="bits"), ("step", "step"), ("value", "bits")),
         (positions.similarity_curves(np.ones((4, 4)), [0], np.ones(7)),
          ("distance", "distance k"), ("product", "PE(p) · PE(p + k)")),
     ],
@@ -65,6 +66,15 @@ def test_the_scale_multiplies_the_scores_and_a_word_has_its_log_probability() ->
     assert axes(drawn.to_dict()) == {("x", "scale", "q · k is multiplied by")}
     words = changes.words_chart(["a"], "edit", {"before": [-1.0], "after": [-2.0]}, height=9)
     assert ("y", "log_p", "log probability of the word") in axes(words.to_dict())
+
+
+def test_points_and_intervals_of_a_measure_have_its_title() -> None:
+    names = ("entropy", "confidence")
+    sides = {f"{name}{side}": [1.0] for name in names for side in ("", " low", " high")}
+    place: dict[str, Any] = {"kind": ["cross"], "layer": [1], "head": [1], "role": [""]}
+    drawn = head_scatter(pd.DataFrame(place | sides), *names, KIND)
+    titles = {(channel, title.split()[0]) for channel, _, title in axes(drawn.to_dict())}
+    assert titles == {("x", "entropy,"), ("y", "confidence")}
 
 
 @pytest.mark.parametrize("kind", KINDS)

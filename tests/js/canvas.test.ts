@@ -1,4 +1,4 @@
-// What a browser collects late is made only where it is needed: it was half the memory of a page.
+// What a browser collects late is made only where it is needed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -105,13 +105,14 @@ PRESSED_AT_ONCE = """([sentence, text, cell]) => {
     const translation = document.querySelector("#translation [aria-live]");
     const field = document.querySelector("#text");
     const watch = new MutationObserver(() => {
-        // a beginning of the sentence may have the same translation
-        if (field.value !== sentence || translation.textContent !== text) return;
+        // a beginning of the sentence may have the same translation, which then stays as it is
+        const isStale = document.body.classList.contains("stale");
+        if (isStale || field.value !== sentence || translation.textContent !== text) return;
         watch.disconnect();
         const enter = new KeyboardEvent("keydown", { key: "Enter", bubbles: true });
         setTimeout(() => { cell.focus(); cell.dispatchEvent(enter); }, 50);
     });
-    watch.observe(translation, { childList: true, characterData: true, subtree: true });
+    watch.observe(document.body, { attributes: true });
 }"""
 
 

@@ -15,12 +15,15 @@ export class Tasks {
     this.channel.port1.onmessage = () => {
       const ends = performance.now() + SHORT;
       this.isCalled = false;
-      do {
-        this.place = 0;
-        this.queue.shift()?.();
-      } while (this.queue.length && performance.now() < ends);
-      this.place = this.queue.length;
-      this.call();
+      try {
+        do {
+          this.place = 0;
+          this.queue.shift()?.();
+        } while (this.queue.length && performance.now() < ends);
+      } finally { // a picture that fails keeps none of the others
+        this.place = this.queue.length;
+        this.call();
+      }
     };
   }
 

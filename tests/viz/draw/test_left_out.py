@@ -38,6 +38,18 @@ def test_shares_are_of_all_heads_and_of_the_open_map(trace, layer, head, shares)
     assert shares_left_out(trace, "cross", options) == pytest.approx(shares, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("layer", "head", "place"),
+    [
+        (1, 0, "15\u00a0% in cross-attention L2 H1, on"),
+        (1, None, "18\u00a0% in layer 2"),
+        (None, 1, "15\u00a0% in head 2 of all layers"),
+    ],
+)
+def test_the_open_map_is_named_from_1(trace: AttentionTrace, layer, head, place: str) -> None:
+    assert place in left_out(trace, "cross", ExplorerOptions("cross", layer, head))
+
+
 def test_many_signs_are_not_all_named(trace: AttentionTrace) -> None:
     signs = [chr(0x2E00 + n) for n in range(40)]  # punctuation
     many = AttentionTrace.from_arrays(

@@ -107,7 +107,7 @@ def _blocks(server: Server, pages: int, sessions: int) -> Iterator[Block]:
         within = statistics.quantiles(seconds, n=20, method="inclusive")
         yield Block(
             block * len(seconds), block * len(visits), server.megabytes(),
-            _bounded(server), within[9], within[-1],
+            _cached(server), within[9], within[-1],
         )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ async def _let_come_and_go(
     return seconds
 
 
-def _bounded(server: Server) -> float:
+def _cached(server: Server) -> float:
     """Return the MiB of the server's caches and models, as its log has them last."""
     held = re.findall(r"results (\d+) MiB, models (\d+) MiB", server.log.read_text("utf-8"))
     if not held:

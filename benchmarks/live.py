@@ -118,11 +118,11 @@ def _parts(browser: Any, page: Any) -> str:
         page.wait_for_timeout(50)
     parts: dict[str, float] = {}
     for event in events:
-        found = event.get("args", {}).get("dumps", {}).get("allocators", {})
-        if event["ph"] == "v" and event["pid"] in numbers and "malloc" in found:
-            sizes = {name: found.get(name, {}).get("attrs", {}).get("size") for name in _ALLOCATORS}
-            one = {name: int(size["value"], 16) / 2**20 for name, size in sizes.items() if size}
-            parts = max(parts, one, key=lambda sizes: sum(sizes.values()))  # others draw no page
+        dump = event.get("args", {}).get("dumps", {}).get("allocators", {})
+        if event["ph"] == "v" and event["pid"] in numbers and "malloc" in dump:
+            sizes = {name: dump.get(name, {}).get("attrs", {}).get("size") for name in _ALLOCATORS}
+            own = {name: int(size["value"], 16) / 2**20 for name, size in sizes.items() if size}
+            parts = max(parts, own, key=lambda sizes: sum(sizes.values()))  # others draw no page
     return ", ".join(f"{name} {size:.0f}" for name, size in parts.items())
 
 

@@ -46,7 +46,7 @@ except ImportError as error:
     print(error)
 """
 WORKS = {"": LIBRARY, "app": PAGES, "train": ""}
-"""What needs no further extra."""
+"""Programs that run with the extra, or with none, and nothing else installed."""
 
 
 def installed(folder: Path, extra: str = "") -> Path:

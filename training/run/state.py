@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What a resumed run must share: text, languages, and settings beside `MAY_CHANGE`."""
+    """Identity of a run, equal when it resumes: text, languages, settings outside `MAY_CHANGE`."""
 
     config: RunConfig
     text: str  # its fingerprint

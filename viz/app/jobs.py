@@ -99,13 +99,13 @@ class Job(Generic[T]):
 
     @property
     def ahead(self) -> int:
-        """How many jobs come before it, as long as it waits."""
+        """The number of jobs before it in the lane; 0 once it runs or has ended."""
         self.lane.sweep()
         place = self.lane.place(self)
         return place - 1 + self.lane.running() if place else 0
 
     def wait_in_lane(self) -> None:
-        """Begin, wait, or fail where too many wait."""
+        """Run as soon as the lane has room; fail if too many jobs wait."""
         try:
             self.lane.add(self)
         except FullError as full:

@@ -19,7 +19,7 @@ AT_ONCE = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None)
 
 STEPS = {
     "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
-    "age": Step("_bounded", ["--pages", "40", "--sessions", "20"]),
+    "age": Step("_cached", ["--pages", "40", "--sessions", "20"]),
     "app": Step("_seconds", ["--sentences", "1"]),
     "class": Step("_run"),
     "failover": Step(

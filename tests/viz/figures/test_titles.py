@@ -24,15 +24,15 @@ RUN: Any = {"run": [{"step": n, "loss": 1.0 / n} for n in (1, 2)]}
 
 def axes(spec: Any) -> set[tuple[str, str, str]]:
     """Channel, column and title of each axis with a title, in all layers."""
-    found = set()
+    titles = set()
     if isinstance(spec, dict):
-        for channel, one in spec.get("encoding", {}).items():
-            if channel in ("x", "y") and one.get("title"):
-                found.add((channel, one["field"], one["title"]))
+        for channel, axis in spec.get("encoding", {}).items():
+            if channel in ("x", "y") and axis.get("title"):
+                titles.add((channel, axis["field"], axis["title"]))
         spec = [*spec.values()]
     if isinstance(spec, list):
-        found |= set().union(*map(axes, spec))
-    return found
+        titles |= set().union(*map(axes, spec))
+    return titles
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.viz.draw.message import decode
-from tests.viz.pages.drawn import drawn
+from tests.viz.pages.descriptions import describe_page
 from transformer import AttentionTrace, Translator
 from transformer.files.installed import BUNDLED
 from viz.findings import ranked
@@ -146,7 +146,7 @@ def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -
         for text in SENTENCES if IMPORTED[page].needs_sentence else SENTENCES[:1]:
             app = serve(page, checkpoint=BUNDLED, text=text, **url)
             both.append([*notable[text], *statements(app)])
-            pictures.append([_plain(line) for line in drawn(app)])
+            pictures.append([_plain(line) for line in describe_page(app)])
         for text, mine, other in zip(SENTENCES, both, both[::-1], strict=False):
             lines.append(f"# {query} · {text}")
             lines += [

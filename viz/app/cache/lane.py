@@ -55,7 +55,7 @@ class Lane(Generic[W]):
         self._lock = threading.Lock()
 
     def add(self, work: W) -> None:
-        """Begin work, or let it wait; where too much waits, raise `FullError`."""
+        """Begin work or let it wait; raise `FullError` if too much waits."""
         self.sweep()
         with self._lock:
             count = len(self._waiting)

@@ -173,7 +173,7 @@ class SearchRequest(NamedTuple):
         return quoted(shorten(as_text(self.prefix.split())))
 
 
-USUAL = SearchRequest("")
+DEFAULTS = SearchRequest("")
 """A request of no text, with each option as it is at first; no constraint is in force."""
 
 
@@ -373,7 +373,7 @@ def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
     search = alone = request._replace(edited="")
     attempts = [request, search]
     for option in CONSTRAINTS:
-        left_out = {option.field: getattr(USUAL, option.field)}
+        left_out = {option.field: getattr(DEFAULTS, option.field)}
         attempts.append(search._replace(**left_out))
         alone = alone._replace(**left_out)
     return [*dict.fromkeys([*attempts, alone])]

@@ -162,7 +162,7 @@ def _show_notices(bar: BarTranslation, reverse: str) -> None:
 def _read_by(reverse: str) -> None:
     """Let the other model read the sentence, as it is."""
     for option in search_request.CONSTRAINTS:
-        st.session_state[option.name] = getattr(search_request.USUAL, option.field)
+        st.session_state[option.name] = getattr(search_request.DEFAULTS, option.field)
     st.session_state.update({menu.MODEL: reverse, search_request.EDITED: ""})
 
 

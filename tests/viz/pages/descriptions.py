@@ -1,4 +1,4 @@
-"""What a page draws, as lines of text: marks, axes and titles, and the numbers of each column."""
+"""Descriptions of what a page draws, in lines of text: marks, axes, titles, numbers of columns."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ NOT_DRAWN = {"code", "options", "beginnings", "css"}
 """Parts of messages that change with the code."""
 
 
-def drawn(app: AppTest) -> Iterator[str]:
+def describe_page(app: AppTest) -> Iterator[str]:
     """Describe every chart, figure, picture and table of a page."""
     for number, element in enumerate(app.get("vega_lite_chart")):
         spec = json.loads(element.proto.spec)

@@ -22,6 +22,7 @@ from transformer.circuits import pairs, pairs_report
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.cache import memory
 from viz.app.cache.memory import ByteCache
 from viz.app.links.navigation import REMOVE_HEADS
 from viz.app.sentence import sentence_bar
@@ -76,6 +77,9 @@ def _models_load_once_and_stop_early() -> Iterator[None]:
         patch.setattr(pairs, "measure_pairs", stored)
         # translations of changed models, which do not end, have some pieces instead of fifty
         patch.setitem(inspect.unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
+        # not from, nor for, tests whose translations have all their pieces
+        own = ByteCache(memory.LIMIT)
+        patch.setattr(memory, "shared_cache", lambda: own)
         yield
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair
 import pandas as pd
 import streamlit as st
+from altair.utils.schemapi import disable_debug_mode
 
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
@@ -30,6 +31,8 @@ GROWING = {"fontSize", "labelFontSize", "titleFontSize", "labelLimit", "limit", 
 
 # all charts of the app pass here, so that nobody else changes how Altair reads a table meanwhile
 altair.data_transformers.disable_max_rows()
+# nor does Altair validate each part of a chart when it is made, a tenth of the time of a page
+disable_debug_mode()
 
 
 def altair_chart(

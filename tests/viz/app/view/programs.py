@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import isclose
 from typing import Any
 
+import altair
 import numpy as np
 import pandas as pd
 import torch
@@ -31,8 +32,8 @@ def same(value: Any, other: Any) -> bool:
         return bool(np.array_equal(value, other))
     if hasattr(value, "to_plotly_json"):
         return same(value.to_plotly_json(), other.to_plotly_json())
-    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
-        return same(value.to_dict(), other.to_dict(validate=False))  # one is as valid as both
+    if isinstance(value, altair.TopLevelMixin):  # one is as valid as both
+        return same(value.to_dict(), other.to_dict(validate=False))
     if isinstance(value, pd.DataFrame):
         return same_table(value, other)
     if isinstance(value, ProjectionTimes):  # measured anew

@@ -62,10 +62,10 @@ PARTS = {
 
 TEXT = "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."
 STORED = [
-    ("roles", "Remove heads"),
-    *(("corpus", n) for n in ("Remove heads", "Dictionary", "Pairs")),
+    *(("translate", ""), ("roles", "Remove heads")),
+    *(("corpus", view) for view in ("Remove heads", "Dictionary", "Pairs")),
 ]
-"""Pages, and their views with numbers that are stored beside the bundled model alone."""
+"""Pages, and their views with numbers that are stored beside the bundled models alone."""
 NOTHING = "Without a translation there is nothing to draw."
 
 

@@ -26,8 +26,6 @@ from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000  # from which a vocabulary is learnt, at most
-_EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
-"""The only folder that a prepared text takes the place of."""
 
 
 def _prepare(options: argparse.Namespace) -> None:
@@ -186,7 +184,7 @@ def prepare(
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     cleaning = Cleaning(options.longest_words, options.ratio, options.drop_duplicates)
     validation = text_folders.read_validation_text(folders[0].path, codes)
-    with atomic.replace_folder(out, _EMPTY) as new:
+    with atomic.replace_folder(out) as new:
         texts = [f"{prepared.VALIDATION}.{code}" for code in codes]
         for name, side in zip(texts, (validation.source, validation.target), strict=True):
             (new / name).write_bytes("".join(f"{line}\n" for line in side).encode())

@@ -55,7 +55,7 @@ def _parser() -> arguments.Parser:
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",
-        data="folders with train.en and train.de, or train.tsv or train.csv; WEIGHT is how often "
+        data="folders with train.en and train.de, or train.tsv; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
@@ -211,7 +211,7 @@ def prepare(
         }
         prepared.write_manifest(new / prepared.MANIFEST, content)
     print(
-        f"{out} holds {sum(rows):,} pairs; {left_out:,} were left out as empty, as tags of IWSLT, "
+        f"{out} holds {sum(rows):,} pairs; {left_out:,} were left out as empty, "
         f"or with {max_pieces:,} pieces and more."
     )
 

@@ -253,7 +253,7 @@ def _parser() -> Parser:
         config="TOML file, or the name of a file in training/configs",
         data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
-        "headlight prepare; TSV, CSV and .gz work, too",
+        "headlight prepare; TSV and .gz work, too",
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the run")

@@ -65,6 +65,20 @@ def test_a_run_can_be_made_longer(finished: Path, interrupted: Path, tiny: TinyR
     assert [(record["step"], record["steps"]) for record in planned] == [(0, 16), (16, 24)]
 
 
+def test_what_a_person_changed_in_a_run_stays(interrupted: Path, tiny: TinyRun) -> None:
+    edited = interrupted / "checkpoints" / "step-00000008" / "config.json"
+    edited.write_text(edited.read_text() + "\n")
+    tiny.train("--resume")  # after which an unchanged one of that step is gone
+    assert edited.exists()
+    names = sorted(path.name for path in edited.parent.parent.iterdir())
+    assert names == ["step-00000008", "step-00000016", "step-00000024"]
+    for name, content in (("heads.json", "{}"), ("config.json", "{}")):
+        (interrupted / "averaged" / name).write_text(content)
+        refusal = tiny.refusal("--resume", "--steps", "30")  # before it trains
+        assert f"averaged is there, and '{name}' in it would be lost" in refusal
+        (interrupted / "averaged" / name).unlink()
+
+
 def test_a_damaged_state_is_one_sentence(interrupted: Path, tiny: TinyRun) -> None:
     assert "holds a run already" in tiny.refusal()
     (path,) = (interrupted / "state").glob("*.safetensors")

@@ -84,11 +84,13 @@ def test_a_label_stands_on_the_page_that_a_card_opens(label, is_there):
 
 
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules")
-def test_the_check_opens_each_view_and_says_the_line(tmp_path, capsys, monkeypatch):
+def test_the_check_opens_each_view_and_says_the_line(
+    tmp_path, capsys, monkeypatch, checkpoint_folder
+):
     def run(command, *, env, **_more):
         """Run a module here: another process would only load it anew."""
         _, dash_m, name, *arguments = command
-        assert (dash_m, env["HEADLIGHT_CHECKPOINT"]) == ("-m", str(BUNDLED))
+        assert (dash_m, env[menu.CHECKPOINT_VARIABLE]) == ("-m", str(checkpoint_folder))
         monkeypatch.setattr(sys, "argv", [name, *arguments])
         with redirect_stdout(io.StringIO()) as out:
             runpy.run_module(name, run_name="__main__")
@@ -100,7 +102,7 @@ def test_the_check_opens_each_view_and_says_the_line(tmp_path, capsys, monkeypat
     path.write_text(
         LESSON.format(link="/heads?kind=decodr", light="", label="norms", words=""), "utf-8"
     )
-    assert main(["check", str(path)]) == 2
+    assert main(["check", str(path), "--checkpoint", str(checkpoint_folder)]) == 2
     (problem,) = capsys.readouterr().err.splitlines()
     assert "bad.md, line 9: " in problem
     assert "decodr" in problem

@@ -39,11 +39,15 @@ from viz.pages.corpus.lines import LINES
 from viz.pages.positions.tables import Size
 
 PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES]
-VIEWS = [
-    pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
-]
 
-OF_A_MODEL = [case for case in VIEWS if case.values[1].needs != "nothing"]
+
+def cases(*without: str) -> list[Any]:
+    """Return page and view of all views that need other things."""
+    views = [(page, view) for page in PAGES for view in page.views if view.needs not in without]
+    return [pytest.param(page, view, id=f"{page.path} {view.key}") for page, view in views]
+
+
+VIEWS, OF_A_MODEL = cases(), cases("nothing")
 
 PARTS = {
     page: [

@@ -83,9 +83,13 @@ test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps"
         return bend === null ? []
           : [{ bend, parent, step, top: Math.min(row, from), bottom: Math.max(row, from) }];
       });
+      const rights: number[] = []; // where the pieces of each step end
+      for (const { x, width: wide, n } of shown) {
+        const { step } = data.nodes[n];
+        rights[step] = Math.max(rights[step] ?? 0, x + wide);
+      }
       for (const { bend, parent, step, top, bottom } of lines) {
-        const last = Math.max(...shown.filter(({ n }) => data.nodes[n].step === step - 1)
-          .map(({ x, width: wide }) => x + wide), 0);
+        const last = rights[step - 1] ?? 0;
         assert.ok(bend > last && bend < columns[step], `${bend} of ${last} to ${columns[step]}`);
         assert.ok(lines.every((other) => other.step !== step || other.parent === parent
           || other.bend !== bend || other.top > bottom || other.bottom < top), `step ${step}`);

@@ -40,6 +40,17 @@ def axe():
     pytest.skip(message)
 
 
+def opener(page, address):
+    """Open pages of the app in a tab, until they are at rest."""
+
+    def open_(path, **url):
+        enter(page, f"{address}/{path}?{urlencode(url)}")
+        page.locator(AT_REST).wait_for()
+        return page
+
+    return open_
+
+
 @pytest.fixture(scope="module")
 def desk(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
@@ -47,33 +58,11 @@ def desk(browser):
     return page
 
 
-@pytest.fixture
-def phone(desk):
-    """The same tab as large as a phone, with a finger: `tap` in place of a click.
-
-    A context of Playwright's that has touch would load all scripts anew.
-    """
-    finger = desk.context.new_cdp_session(desk)
-    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    desk.set_viewport_size({"width": WIDE, "height": HIGH})
-
-    def tap(locator):
-        locator.hover(trial=True)  # until it stands still and nothing covers it
-        box = locator.bounding_box()
-        point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        for event, points in (("touchStart", [point]), ("touchEnd", [])):
-            finger.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": points})
-
-    desk.tap = tap
-    yield desk
-    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    finger.detach()
-
-
-def go(page, address, path, **url):
-    """Open a page of the app, and wait until it is at rest."""
-    enter(page, f"{address}/{path}?{urlencode(url)}")
-    page.locator(AT_REST).wait_for()
+@pytest.fixture(scope="module")
+def phone(browser, bundled_address):
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
+    page.set_default_timeout(PATIENCE)
+    return opener(page, bundled_address)
 
 
 def height(locator):
@@ -130,21 +119,19 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
     box.fill(TEXT)
     assert height(box) == line
-    go(page, bundled_address, "roles", text=TEXT, **{VIEW: REMOVE_HEADS})
+    opener(page, bundled_address)("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
     assert faults == []
 
 
-def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
-    page = phone
-    head = {"kind": "cross-attention", "layer": "1", "head": "1"}
-    go(page, bundled_address, "heads", text=SENTENCE, **head)
+def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
+    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     expect_wide(page)
     assert span(page, ".st-key-heads-map")[0] > HIGH
     scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
-    page.tap(page.get_by_role("gridcell", name="cross-attention, layer 1, head 2"))
+    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
     until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
     assert span(page, ".st-key-heads-map")[0] >= 0
     before = scrolled()
@@ -155,16 +142,14 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
 
     drawer = page.locator("[data-testid=stSidebar]")
     closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
-    page.tap(page.get_by_role("button", name="Expand sidebar"))
+    page.get_by_role("button", name="Expand sidebar").tap()
     until(page, closed, "false")
     page.reload()
     page.locator(AT_REST).wait_for()
     until(page, closed, "true")
-    page.tap(
-        page.get_by_role("button", name="Expand sidebar")
-    )  # again, after a reload with it open
+    page.get_by_role("button", name="Expand sidebar").tap()  # again, after a reload with it open
     until(page, closed, "false")
-    page.tap(page.get_by_role("link", name="Masks", exact=True))
+    page.get_by_role("link", name="Masks", exact=True).tap()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     until(page, closed, "true")
     page.locator(AT_REST).wait_for()
@@ -173,11 +158,11 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
     assert page.get_by_role("link", name="All heads", exact=True).count() == 0
 
     expect_choices_inside(page)
-    page.tap(page.get_by_role("button", name="Examples"))
+    page.get_by_role("button", name="Examples").tap()
     for example in EXAMPLES["English"]:
         box = page.get_by_role("menuitem", name=example).bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= WIDE
-    page.tap(page.get_by_role("menuitem", name=EXAMPLES["English"][-1]))
+    page.get_by_role("menuitem", name=EXAMPLES["English"][-1]).tap()
     until(page, lambda: page.get_by_label("English").input_value(), EXAMPLES["English"][-1])
     german(page).wait_for()
     # the keyboard of the phone stays away
@@ -222,7 +207,7 @@ COVERED = """() => {
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
-    page = phone
+    page = phone("masks", text=SENTENCE)
     for path in ("heads", "translate", "roles"):
         assert measured(page, bundled_address, path).shift < 0.05, path
         if path == "translate":
@@ -232,13 +217,13 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
             way_on = page.locator(".st-key-first-steps").bounding_box()
             assert HIGH - 64 < way_on["y"] < HIGH - way_on["height"] + 1
     expect_choices_inside(page)
-    go(page, bundled_address, "tables", text=SENTENCE)
+    page = phone("tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
     assert bars > 0
     assert covered == []
 
-    go(page, bundled_address, "positions", text=SENTENCE, pe_view="Encoding")
+    page = phone("positions", text=SENTENCE, pe_view="Encoding")
     page.locator(".js-plotly-plot .xtitle").first.wait_for()
     assert not page.locator(".modebar-container").first.is_visible()
     drawn = page.locator(".st-key-pe_view button").evaluate_all(CHOICES)
@@ -248,7 +233,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
     for view in ("Rotation", "Remove positions"):
-        page.tap(page.get_by_role("radio", name=view, exact=True))
+        page.get_by_role("radio", name=view, exact=True).tap()
         until(page, lambda: url(page).get("pe_view", "Remove positions"), view)
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()

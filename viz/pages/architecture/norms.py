@@ -45,7 +45,8 @@ def show_token(
     for title, values in zip(titles, steps, strict=True):
         numbers = map(format_number, (values.mean(), values.var(), values.min(), values.max()))
         lines.append(" | ".join([f"| {title}", *numbers]) + " |")
-    st.markdown("\n".join(lines))
+    with st.container(key="arch-norm"):
+        st.markdown("\n".join(lines))
 
 
 @view("batch or layer", needs="trace")

@@ -64,7 +64,7 @@ def _table_chunks(path: Path, at_most: int) -> Iterator[corpus.ParallelText]:
             problem = ""
             if len(cells) != 2:
                 problem = f"has {len(cells):,} column(s) and not 2: part the two sides by one tab"
-            elif number == 1 and all(map(name_of, cells)):
+            elif number == 1 and all(name_of(cell) or cell.lower() in _NO_CODES for cell in cells):
                 problem = "names columns, and is not a pair: leave it out"
             elif any(c[:1] == c[-1:] == '"' and '""' in c[1:-1] for c in cells):
                 problem = "has the quotes of a spreadsheet: save the file without them"

@@ -59,6 +59,7 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
         ("train.tsv", "", "train.tsv is empty"),
         ("train.tsv", "fr\tnl\na\tb\n", "line 1 names columns"),
         ("train.tsv", "French\tDutch\na\tb\n", "line 1 names columns"),
+        ("train.tsv", "Source\ttarget\na\tb\n", "line 1 names columns"),
         ("train.tsv", 'a\tb\n"He said ""hi"""\t"c"\n', "line 2 has the quotes of a spreadsheet"),
         ("train.tsv", 'a\tb\n"one\ntwo"\tc\n', "line 2 has 1 column.s. and not 2"),
     ],

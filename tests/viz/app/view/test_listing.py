@@ -288,9 +288,12 @@ def test_a_view_of_a_trace_is_not_drawn_for_a_translation_without_one(serve) -> 
     assert "kind" not in [group.key for group in app.button_group]
 
 
-def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
+def test_a_wrong_argument_in_the_code_is_found(
+    serve, listed, trained_folder: Path, monkeypatch
+) -> None:
     masks = next(page for page in PAGES if page.path == "masks")
-    opened(serve, masks, masks.views[-1], BUNDLED, "A dog runs.")
+    opened(serve, masks, masks.views[-1], trained_folder, "A dog runs.")
+    monkeypatch.chdir(trained_folder.parent)
     ((source, values),) = listed
     check(source, values)
     assert "masked=False" in source

@@ -61,6 +61,24 @@ test("the frames of a film are drawn by one canvas", (t) => {
   assert.deepEqual([canvases, of("putImageData").length, of("drawImage").length], [3, 5, 6]);
 });
 
+test("layers of one owner are drawn by one canvas, each once", (t) => {
+  const { pen, of } = recorder();
+  let canvases = 0;
+  const { document } = globalThis as any;
+  t.after(() => Object.assign(globalThis, { document }));
+  const canvasOf = () => ({ getContext: () => pen, append: () => canvases++ });
+  (globalThis as any).document = { createElement: canvasOf };
+  pen.canvas = { width: 9, height: 9 };
+  const screen = { ...pen, canvas: { width: 9, height: 9 }, getTransform: () => ({ a: 1 }) };
+  for (const name of ["save", "restore", "translate", "drawImage"]) screen[name] = pen[name];
+  const layer = (owner?: object) =>
+    group([rect({ x: 1, y: 2, width: 3, height: 4, fill: "red" })], { layer: [9, 9], owner });
+  const owner = {};
+  const [first, second] = [layer(owner), layer(owner)];
+  paint(screen, [first, first, second, second, layer(), layer()], "serif");
+  assert.deepEqual([canvases, of("fillRect").length, of("drawImage").length], [3, 4, 6]);
+});
+
 test("a text is measured once, and anew when a font arrives", (t) => {
   const { pen, of } = recorder();
   t.after(() => delete (globalThis as any).document);

@@ -6,6 +6,7 @@ import { BreakIt } from "../../viz/browser/player/break_it.ts";
 import {
   type KindData, paceOf, planPlayer, type PlayerData,
 } from "../../viz/browser/player/plan.ts";
+import { Tasks } from "../../viz/browser/live/tasks.ts";
 import { Player } from "../../viz/browser/player/view.ts";
 import { measure, viewOf } from "./samples.ts";
 
@@ -116,4 +117,17 @@ test("a picture that plays by itself ends where a reader acts, but not at each l
   player.isUnasked = false;
   act("keydown", new Element("button"));
   assert.equal(gone.length, 2);
+});
+
+test("a picture plays once all others are drawn", async (t) => {
+  const tasks = new Tasks();
+  t.after(() => tasks.channel.port1.close());
+  const done: string[] = [];
+  const drawn = () => void done.push("drawn");
+  const player = viewOf(Player, { isUnasked: true, timer: 0, update() {}, layOut: drawn,
+    start: () => void done.push("plays") });
+  tasks.later(() => player.show({} as PlayerData, { later: tasks.later }));
+  tasks.later(() => void done.push("all"));
+  while (tasks.isCalled) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.deepEqual(done, ["drawn", "all", "plays"]);
 });

@@ -164,8 +164,8 @@ export class Player extends View<PlayerData> {
 
   show(data: PlayerData, options: Options) {
     super.show(data, options);
-    // once it is drawn: the first frame is the longest
-    this.later(() => this.isUnasked && !this.timer && this.start());
+    // once all pictures are drawn: a frame that moves this one, too, would be the longest task
+    queueMicrotask(() => this.later(() => this.isUnasked && !this.timer && this.start()));
   }
 
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { paint } from "../../viz/browser/core/canvas.ts";
+import { renew } from "../../viz/browser/core/dom.ts";
 import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { measureIn } from "../../viz/browser/core/theme.ts";
 import { theme } from "./samples.ts";
@@ -94,4 +95,34 @@ test("a text is measured once, and anew when a font arrives", (t) => {
   arrive();
   measureIn(theme)("word", 12, 400);
   assert.equal(of("measureText").length, 3);
+});
+
+test("rows of a table that are as before stay the same elements", () => {
+  class Node {
+    children: Node[] = [];
+    up?: Node;
+    declare words: string;
+    constructor(words: string) { this.words = words; }
+    isEqualNode(other: Node) { return this.words === other.words; }
+    append(node: Node) {
+      this.children.push(node);
+      node.up = this;
+    }
+    replaceWith(node: Node) {
+      this.up!.children[this.up!.children.indexOf(this)] = node;
+      node.up = this.up;
+    }
+    remove() { this.up!.children.splice(this.up!.children.indexOf(this), 1); }
+    get lastElementChild() { return this.children.at(-1); }
+  }
+  const body = new Node("");
+  const fill = (all: string) => {
+    renew(body as any, [...all].map((words) => new Node(words)) as any);
+    assert.equal(body.children.map(({ words }) => words).join(""), all);
+    return [...body.children];
+  };
+  const rows = fill("abcd");
+  const others = fill("axc");
+  assert.deepEqual(others.map((node, n) => node === rows[n]), [true, false, true]);
+  assert.equal(fill("axcd")[2], others[2]);
 });

@@ -1,6 +1,6 @@
 // The work that takes time: rows times a matrix, and what heads look at. WebAssembly computes four
-// numbers at once; where it is refused, JavaScript does the same. All numbers are float32 in one
-// memory, and places are numbers of a float from its start.
+// numbers at once; where it is refused, JavaScript does the same. All numbers but matrices are
+// float32 in one memory, and places are numbers of a float from its start.
 
 import { EngineError } from "./folder.ts";
 import { kernelModule } from "./kernel_module.ts";

@@ -32,7 +32,6 @@ http {{
     include {folder}/site.conf;
 }}
 """
-CADDY = "{{\nadmin off\nauto_https off\n}}\nimport {folder}/site.conf\n"
 CADDY_RUN = ["run", "--adapter=caddyfile", "--config"]
 
 
@@ -124,13 +123,14 @@ def proxy(name, folder, address):
     listen = f"127.0.0.1:{free_port()}"
     file, frame, here, there, run = {
         "nginx": ("nginx.conf", NGINX, "listen 80;", f"listen {listen};", ["-c"]),
-        "caddy": ("Caddyfile", CADDY, "\n:80 {", f"\nhttp://{listen} {{", CADDY_RUN),
+        "caddy": ("Caddyfile", "", "\n:80 {", f"\nhttp://{listen} {{", CADDY_RUN),
     }[name]
     site = (ROOT / "deploy" / file).read_text("utf-8").replace(here, there)
-    site = site.replace("127.0.0.1:8501", urlsplit(address).netloc)
+    site = site.replace("127.0.0.1:8501", urlsplit(address).netloc).replace("10s", "1s")
     (folder / "site.conf").write_text(site)
-    (folder / "main").write_text(frame.format(folder=folder))
-    env = {**os.environ, "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    (folder / "main").write_text(frame.format(folder=folder) or site)
+    folders = dict.fromkeys(("XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(folder))
+    env = {**os.environ, **folders, "CADDY_ADMIN": "off"}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [path, *run, str(folder / "main")], env=env, stdout=log, stderr=log
@@ -172,6 +172,10 @@ def test_the_app_works_behind_other_proxies_at_the_root_and_below_a_path(
         upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
         key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
         assert status(front, "/_stcore/stream", *upgrade, key, f"Origin: {front}") == 101
+        silent = socket.create_connection((urlsplit(front).hostname, urlsplit(front).port), 8)
+        silent.sendall(b"GET / HT")
+        assert not silent.recv(99).startswith(b"HTTP/1.1 2")  # it ends, with a refusal at most
+        silent.close()
     page = browser.new_page()
     page.set_default_timeout(app_page.PATIENCE)
     failed = []

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { paint } from "../../viz/browser/core/canvas.ts";
+import { renew } from "../../viz/browser/core/dom.ts";
 import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { measureIn } from "../../viz/browser/core/theme.ts";
 import { theme } from "./samples.ts";
@@ -61,6 +62,24 @@ test("the frames of a film are drawn by one canvas", (t) => {
   assert.deepEqual([canvases, of("putImageData").length, of("drawImage").length], [3, 5, 6]);
 });
 
+test("layers of one owner are drawn by one canvas, each once", (t) => {
+  const { pen, of } = recorder();
+  let canvases = 0;
+  const { document } = globalThis as any;
+  t.after(() => Object.assign(globalThis, { document }));
+  const canvasOf = () => ({ getContext: () => pen, append: () => canvases++ });
+  (globalThis as any).document = { createElement: canvasOf };
+  pen.canvas = { width: 9, height: 9 };
+  const screen = { ...pen, canvas: { width: 9, height: 9 }, getTransform: () => ({ a: 1 }) };
+  for (const name of ["save", "restore", "translate", "drawImage"]) screen[name] = pen[name];
+  const layer = (owner?: object) =>
+    group([rect({ x: 1, y: 2, width: 3, height: 4, fill: "red" })], { layer: [9, 9], owner });
+  const owner = {};
+  const [first, second] = [layer(owner), layer(owner)];
+  paint(screen, [first, first, second, second, layer(), layer()], "serif");
+  assert.deepEqual([canvases, of("fillRect").length, of("drawImage").length], [3, 4, 6]);
+});
+
 test("a text is measured once, and anew when a font arrives", (t) => {
   const { pen, of } = recorder();
   t.after(() => delete (globalThis as any).document);
@@ -76,4 +95,34 @@ test("a text is measured once, and anew when a font arrives", (t) => {
   arrive();
   measureIn(theme)("word", 12, 400);
   assert.equal(of("measureText").length, 3);
+});
+
+test("rows of a table that are as before stay the same elements", () => {
+  class Node {
+    children: Node[] = [];
+    up?: Node;
+    declare words: string;
+    constructor(words: string) { this.words = words; }
+    isEqualNode(other: Node) { return this.words === other.words; }
+    append(node: Node) {
+      this.children.push(node);
+      node.up = this;
+    }
+    replaceWith(node: Node) {
+      this.up!.children[this.up!.children.indexOf(this)] = node;
+      node.up = this.up;
+    }
+    remove() { this.up!.children.splice(this.up!.children.indexOf(this), 1); }
+    get lastElementChild() { return this.children.at(-1); }
+  }
+  const body = new Node("");
+  const fill = (all: string) => {
+    renew(body as any, [...all].map((words) => new Node(words)) as any);
+    assert.equal(body.children.map(({ words }) => words).join(""), all);
+    return [...body.children];
+  };
+  const rows = fill("abcd");
+  const others = fill("axc");
+  assert.deepEqual(others.map((node, n) => node === rows[n]), [true, false, true]);
+  assert.equal(fill("axcd")[2], others[2]);
 });

@@ -37,7 +37,7 @@ test("WebAssembly and JavaScript multiply alike, also where 4 does not divide a 
       const y = kernel.rows(5, outputs);
       for (let n = 0; n < 5 * inputs; n++) kernel.floats[x + n] = Math.sin(n);
       for (let n = 0; n < outputs * inputs; n++) kernel.floats[w + n] = Math.cos(n * n);
-      kernel.linear(x, 5, w, inputs, outputs, y);
+      kernel.linear(x, 5, { place: 4 * w, size: 4 }, inputs, outputs, y);
       results.push(kernel.floats.slice(y, y + 5 * outputs));
       let sum = 0;
       for (let k = 0; k < inputs; k++) sum += Math.sin(4 * inputs + k) * Math.cos(k * k);
@@ -55,6 +55,28 @@ test("a whole run is the same without WebAssembly", async () => {
     const others = plain.kinds[n].weights;
     assert.ok(weights.every((weight: number, at: number) => Math.abs(weight - others[at]) < 1e-5));
   });
+});
+
+test("weights of bfloat16 take two bytes each, and give what they give as float32", async () => {
+  const wide = tinyCheckpoint();
+  wide.data.forEach((_, n) => {
+    if (n % 4 < 2) wide.data[n] = 0; // as exact in both
+  });
+  let at = 0;
+  const header = Object.fromEntries(Object.entries(wide.header).map(([name, { shape }]) => {
+    const size = 2 * shape.reduce((a, b) => a * b, 1);
+    return [name, { dtype: "BF16" as const, shape, data_offsets: [at, at += size] as any }];
+  }));
+  const data = Buffer.from(wide.data.filter((_, n) => n % 4 >= 2));
+  const narrow = { ...wide, header, data };
+  const engines = await Promise.all([engineOf(wide), engineOf(narrow), engineOf(narrow, true)]);
+  const [whole, half, plain] = engines.map((engine) => last(engine.translate(asked())).trace);
+  assert.deepEqual(half, whole);
+  assert.equal(plain.target.text, whole.target.text);
+  const [before, now] = engines.map((engine: any) => engine.model.start);
+  const matrices = Object.values(header).filter(({ shape }) => shape.length > 1)
+    .reduce((sum, { shape: [rows, width] }) => sum + rows * width, 0);
+  assert.equal(before - now, 2 * matrices);
 });
 
 test("what dead beams looked at is dropped", async () => {

@@ -6,6 +6,7 @@ import { BreakIt } from "../../viz/browser/player/break_it.ts";
 import {
   type KindData, paceOf, planPlayer, type PlayerData,
 } from "../../viz/browser/player/plan.ts";
+import { Tasks } from "../../viz/browser/live/tasks.ts";
 import { Player } from "../../viz/browser/player/view.ts";
 import { measure, viewOf } from "./samples.ts";
 
@@ -91,4 +92,42 @@ test("a translation without heads is told by the words that it lost and has new"
     assert.match(String(random), /middle of 5 draws: log P −9.00 to −1.00/);
     assert.match(String(random), /it is 2.7 times less probable; no word changes/);
   }
+});
+
+test("a picture that plays by itself ends where a reader acts, but not at each letter", (t) => {
+  class Element {
+    declare id: string;
+    constructor(id: string) { this.id = id; }
+    matches(selector: string) { return selector.split(", ").includes(this.id); }
+  }
+  t.after(() => delete (globalThis as any).Element);
+  (globalThis as any).Element = Element;
+  const gone: number[] = [];
+  const go = (step: number) => gone.push(step);
+  const player = viewOf(Player, { isUnasked: true, root: {}, go });
+  Object.defineProperty(player, "last", { value: 7 });
+  const act = (type: string, ...path: unknown[]) =>
+    player.stop({ type, composedPath: () => path } as unknown as Event);
+  for (const field of ["#text", ".st-key-text"]) act("keydown", new Element(field));
+  act("keydown", new Element("button"), player.root);
+  assert.deepEqual(gone, []);
+  act("keydown", new Element("button"));
+  act("pointerdown", new Element("#text"));
+  assert.deepEqual(gone, [7, 7]);
+  player.isUnasked = false;
+  act("keydown", new Element("button"));
+  assert.equal(gone.length, 2);
+});
+
+test("a picture plays once all others are drawn", async (t) => {
+  const tasks = new Tasks();
+  t.after(() => tasks.channel.port1.close());
+  const done: string[] = [];
+  const drawn = () => void done.push("drawn");
+  const player = viewOf(Player, { isUnasked: true, timer: 0, update() {}, layOut: drawn,
+    start: () => void done.push("plays") });
+  tasks.later(() => player.show({} as PlayerData, { later: tasks.later }));
+  tasks.later(() => void done.push("all"));
+  while (tasks.isCalled) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.deepEqual(done, ["drawn", "all", "plays"]);
 });

@@ -131,6 +131,7 @@ export class Explorer extends View<ExplorerData> {
     this.problem, this.map, this.compared, this.ribbonBox);
   label = make("span");
   choice = make("select"); // of a head whose ribbons are laid over
+  listed = ""; // its heads
   isFull = false; // a button that disabled itself would drop the focus
   add = button("Add", () => {
     if (!this.isFull) this.lay([...this.others(), layerHeadOf(this.choice.value)]);
@@ -345,9 +346,13 @@ export class Explorer extends View<ExplorerData> {
     const optionsOf = (places: LayerHead[]) =>
       places.map((place) => make("option", { value: place.join(".") }, this.nameOf(...place)));
     const layers = [...new Set(rest.map(([layer]) => layer))];
-    menu.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
-      make("optgroup", { label: `layer ${layer + 1}` },
-        ...optionsOf(rest.filter(([other]) => other === layer))))));
+    const listed = JSON.stringify([together, rest]);
+    if (listed !== this.listed) { // fifty options cost as much as a picture
+      this.listed = listed;
+      menu.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
+        make("optgroup", { label: `layer ${layer + 1}` },
+          ...optionsOf(rest.filter(([other]) => other === layer))))));
+    }
     // the next one stays chosen, so that several are laid over with one key
     const next = before && (rest.find((place) => place.join(".") === before)
       ?? rest.find((place) => isAfter(place, layerHeadOf(before))));

@@ -284,9 +284,8 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     const colors = data.colors[theme.name];
     // the token that is pointed at, but not beside a picked one
     const shown = picked && at?.side !== picked.side ? picked : at;
-    const ribbons = shown
-      ? curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, shown))
-      : (this.all ??= curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, null)));
+    const drawn = () => curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, shown));
+    const ribbons = shown ? drawn() : (this.all ??= { ...drawn(), owner: this });
     return ribbonMarks({ ...this.scene(at), colors, on, picked, shown, ribbons, visible });
   }
 

@@ -142,16 +142,17 @@ function paintLayer(
   const { width: wide, height: high } = context.canvas; // which lies within what can be held
   const most = Math.max(MOST_PIXELS.phone, wide * high);
   const ratio = sharpnessOf(width, height, context.getTransform().a, most);
-  let layer = drawn.get(mark);
-  if (layer?.ratio !== ratio) {
-    const canvas = make("canvas", {
-      width: Math.ceil(width * ratio), height: Math.ceil(height * ratio),
-    });
+  const { owner = mark } = mark;
+  let layer = drawn.get(owner);
+  if (layer?.mark !== mark || layer.ratio !== ratio) {
+    const canvas = layer?.canvas ?? make("canvas");
+    canvas.width = Math.ceil(width * ratio); // which clears it, too
+    canvas.height = Math.ceil(height * ratio);
     const pen = penOf(canvas);
     pen.scale(ratio, ratio);
     paint(pen, mark.marks, font);
-    layer = { ratio, canvas };
-    drawn.set(mark, layer);
+    layer = { mark, ratio, canvas };
+    drawn.set(owner, layer);
   }
   context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
 }

@@ -45,8 +45,19 @@ export function fillTable(
 ) {
   const row = (tag: "td" | "th", texts: string[]) =>
     make("tr", {}, ...texts.map((text) => make(tag, {}, SPECIAL.get(text) ?? text)));
-  table.replaceChildren(make("caption", {}, caption), make("thead", {}, row("th", head)),
-    make("tbody", {}, ...rows.map((texts) => row("td", texts))));
+  const [body = make("tbody")] = table.tBodies;
+  renew(table, [make("caption", {}, caption), make("thead", {}, row("th", head)), body]);
+  renew(body, rows.map((texts) => row("td", texts)));
+}
+
+/** Replace an element's children. One that is equal stays, and the browser lays it out no more. */
+export function renew(parent: Element, nodes: Element[]) {
+  nodes.forEach((node, n) => {
+    const before = parent.children[n];
+    if (!before) parent.append(node);
+    else if (!before.isEqualNode(node)) before.replaceWith(node);
+  });
+  while (parent.children.length > nodes.length) parent.lastElementChild?.remove();
 }
 
 export const fillAxes = (element: HTMLElement, axes: string[][]) =>

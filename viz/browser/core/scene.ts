@@ -60,6 +60,7 @@ export interface Group {
   // of marks that are many and stay the same: a canvas draws them once and keeps the pixels as long
   // as this object lives
   layer?: [width: number, height: number];
+  owner?: object; // has one layer after another, which take the same canvas
 }
 
 export type Mark = Rect | Path | Circle | Text | Picture | Group;

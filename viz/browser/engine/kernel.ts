@@ -1,6 +1,6 @@
 // The work that takes time: rows times a matrix, and what heads look at. WebAssembly computes four
-// numbers at once; where it is refused, JavaScript does the same. All numbers are float32 in one
-// memory, and places are numbers of a float from its start.
+// numbers at once; where it is refused, JavaScript does the same. All numbers but matrices are
+// float32 in one memory, and places are numbers of a float from its start.
 
 import { EngineError } from "./folder.ts";
 import { kernelModule } from "./kernel_module.ts";
@@ -14,7 +14,15 @@ type Multiply = (x: number, w: number, y: number, inputs: number, outputs: numbe
  * @param slots first of the numbers of the table's rows @param stride of the table */
 type Look = (of: number, table: number, to: number, slots: number, count: number, stride: number,
   width: number, heads: number) => void;
-interface Exports { memory: WebAssembly.Memory; multiply: Multiply; scores: Look; mix: Look }
+interface Exports {
+  memory: WebAssembly.Memory; multiply: Multiply; multiplyHalves: Multiply; scores: Look; mix: Look;
+}
+
+/** Its first byte, and the bytes of a number: 2 of a bfloat16, which WebAssembly alone reads. */
+export interface Matrix { place: number; size: number }
+
+/** A vector of WebAssembly has four numbers. */
+export const isInFours = (width: number) => width % 4 === 0;
 
 export class Kernel {
   declare floats: Float32Array; // other views once more memory is taken
@@ -52,19 +60,20 @@ export class Kernel {
     return this.take(4 * (count + ROWS - 1) * width) / 4;
   }
 
-  /** y = x Wᵀ for rows of x. @param w its first weight, `[output, input]` */
-  linear(x: number, rows: number, w: number, inputs: number, outputs: number, y: number) {
-    // a vector of WebAssembly has four numbers
-    const multiply = inputs % 4 || !this.wasm ? this.plainly : this.wasm.multiply;
+  /** y = x Wᵀ for rows of x. @param w `[output, input]` */
+  linear(x: number, rows: number, w: Matrix, inputs: number, outputs: number, y: number) {
+    const { wasm, plainly } = this;
+    const multiply = !wasm || !isInFours(inputs) ? plainly
+      : w.size === 2 ? wasm.multiplyHalves : wasm.multiply;
     for (let row = 0; row < rows; row += ROWS) {
-      multiply(4 * (x + row * inputs), 4 * w, 4 * (y + row * outputs), inputs, outputs);
+      multiply(4 * (x + row * inputs), w.place, 4 * (y + row * outputs), inputs, outputs);
     }
   }
 
   /** Score each row of the table by q · k, `[head, key]`. */
   scores: Look = (q, table, to, slots, count, stride, width, heads) => {
     const { floats, ints, wasm } = this;
-    if (wasm && width % 4 === 0) {
+    if (wasm && isInFours(width)) {
       wasm.scores(4 * q, 4 * table, 4 * to, 4 * slots, count, 4 * stride, 4 * width, heads);
       return;
     }
@@ -80,7 +89,7 @@ export class Kernel {
   /** Add up the rows of the table by weights, `[head, key]`. */
   mix: Look = (weights, table, to, slots, count, stride, width, heads) => {
     const { floats, ints, wasm } = this;
-    if (wasm && width % 4 === 0) {
+    if (wasm && isInFours(width)) {
       wasm.mix(4 * weights, 4 * table, 4 * to, 4 * slots, count, 4 * stride, 4 * width, heads);
       return;
     }

@@ -19,6 +19,8 @@ const loop = (...body: number[]) => [0x03, 0x40, ...body, 0x0b];
 const againIf = (...condition: number[]) => [...condition, 0x0d, 0];
 
 const load = (place: number[]) => [...place, 0xfd, 0x00, 2, 0];
+// a bfloat16 is the upper half of a float32
+const loadHalves = (place: number[]) => [...place, 0xfd, 0x04, 1, 0, ...number(16), 0xfd, 0xab, 1];
 const zeros = [0xfd, 0x0c, ...new Array(16).fill(0)];
 const lane = (vector: number, n: number) => [...get(vector), 0xfd, 0x1f, n];
 const addVectors = (a: number[], b: number[]) => [...a, ...b, 0xfd, 0xe4, 1];
@@ -36,11 +38,11 @@ const addProductAtOnce: AddProduct = (sum, weights) => // as one instruction
   set(sum, ...get(weights), ...get(NUMBERS), ...get(sum), 0xfd, 0x85, 2);
 
 // The outputs n and n + ⌊outputs / 2⌋ are computed at once; of an odd number one is computed twice.
-const multiplyBy = (add: AddProduct) => [
+const multiplyBy = (add: AddProduct, loadWeights: typeof load, bytesOf: typeof halfOf) => [
   ...set(LENGTH, ...times(get(INPUTS), number(4))),
   ...set(WIDTH, ...times(get(OUTPUTS), number(4))),
   ...set(HALF, ...halfOf(get(OUTPUTS))),
-  ...set(OTHER, ...plus(get(W), times(get(HALF), get(LENGTH)))),
+  ...set(OTHER, ...plus(get(W), times(get(HALF), bytesOf(get(LENGTH))))),
   ...set(OUTPUTS, ...plus(get(OUTPUTS), [...number(0), ...get(HALF), 0x6b])),
   ...set(HALF, ...times(get(HALF), number(4))),
   ...[1, 2, 3].flatMap((n) => set(ROW[n], ...plus(get(ROW[n - 1]), get(LENGTH)))),
@@ -48,8 +50,8 @@ const multiplyBy = (add: AddProduct) => [
     ...[...SUM, ...SUM_OTHER].flatMap((sum) => set(sum, ...zeros)),
     ...set(AT, ...number(0)),
     ...loop(
-      ...set(WEIGHTS, ...load(plus(get(W), get(AT)))),
-      ...set(WEIGHTS_OTHER, ...load(plus(get(OTHER), get(AT)))),
+      ...set(WEIGHTS, ...loadWeights(plus(get(W), bytesOf(get(AT))))),
+      ...set(WEIGHTS_OTHER, ...loadWeights(plus(get(OTHER), bytesOf(get(AT))))),
       ...ROW.flatMap((row, n) => [
         ...set(NUMBERS, ...load(plus(get(row), get(AT)))),
         ...add(SUM[n], WEIGHTS), ...add(SUM_OTHER[n], WEIGHTS_OTHER),
@@ -62,8 +64,8 @@ const multiplyBy = (add: AddProduct) => [
       return [...store(place, total(SUM[n])),
         ...store(plus(place, get(HALF)), total(SUM_OTHER[n]))];
     }),
-    ...set(W, ...plus(get(W), get(LENGTH))),
-    ...set(OTHER, ...plus(get(OTHER), get(LENGTH))),
+    ...set(W, ...plus(get(W), bytesOf(get(LENGTH)))),
+    ...set(OTHER, ...plus(get(OTHER), bytesOf(get(LENGTH)))),
     ...set(Y, ...plus(get(Y), number(4))),
     ...set(OUTPUT, ...plus(get(OUTPUT), number(1))),
     ...againIf(...isLess(get(OUTPUT), get(OUTPUTS))),
@@ -113,20 +115,25 @@ const section = (id: number, ...bytes: number[]) => [id, ...sized(bytes)];
 
 /** @param isRelaxed whether a product may be added without rounding it before, which is faster, and
  *   which not every browser can
- * @returns a module with `memory`, `multiply(x, w, y, inputs, outputs)`, and `scores` and `mix` of
+ * @returns a module with `memory`, `multiply` and, of weights in bfloat16, `multiplyHalves` of
+ *   `(x, w, y, inputs, outputs)`, and `scores` and `mix` of
  *   `(of, table, to, slots, count, stride, width, heads)`: places, stride and width in bytes, and
  *   `inputs` and a head's width multiples of four numbers */
 export function kernelModule(isRelaxed: boolean): Uint8Array<ArrayBuffer> {
-  const multiply = multiplyBy(isRelaxed ? addProductAtOnce : addProduct);
+  const add = isRelaxed ? addProductAtOnce : addProduct;
+  const multiply = [
+    multiplyBy(add, load, (count) => count), multiplyBy(add, loadHalves, halfOf),
+  ];
   return new Uint8Array([
     0, ...[..."asm"].map((letter) => letter.charCodeAt(0)), 1, 0, 0, 0,
     ...section(1, 2, ...[5, 8].flatMap((count) =>
       [FUNCTION, count, ...new Array<number>(count).fill(I32), 0])),
-    ...section(3, 3, 0, 1, 1),
+    ...section(3, 4, 0, 0, 1, 1),
     ...section(5, 1, 0, 1),
-    ...section(7, 4, ...name("memory"), 2, 0,
-      ...["multiply", "scores", "mix"].flatMap((text, n) => [...name(text), 0, n])),
-    ...section(10, 3, ...sized([2, 9, I32, 11, V128, ...multiply]),
+    ...section(7, 5, ...name("memory"), 2, 0,
+      ...["multiply", "multiplyHalves", "scores", "mix"].flatMap((text, n) =>
+        [...name(text), 0, n])),
+    ...section(10, 4, ...multiply.flatMap((body) => sized([2, 9, I32, 11, V128, ...body])),
       ...[SCORES, MIX].flatMap((body) => sized([2, 2, I32, 1, V128, ...body]))),
   ]);
 }

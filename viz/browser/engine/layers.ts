@@ -47,7 +47,7 @@ export class Layers {
   /** y = x Wᵀ + b, with a bias where the model has one. */
   linear(name: string, x: number, rows: number, inputs: number, outputs: number, y: number) {
     const { kernel, weights } = this;
-    const matrix = weights.place(`${name}.weight`, [outputs, inputs]);
+    const matrix = weights.matrix(`${name}.weight`, [outputs, inputs]);
     kernel.linear(x, rows, matrix, inputs, outputs, y);
     if (weights.has(`${name}.bias`)) this.addBias(`${name}.bias`, y, rows, outputs);
   }

@@ -171,7 +171,7 @@ export class Model {
   logits(rows: number, read: (row: number, place: number) => void) {
     const { kernel, weights, config: { d_model, vocab_size }, room: { X, logits } } = this;
     const name = weights.has("own_projection") ? "own_projection" : "shared_embedding";
-    const table = weights.place(name, [vocab_size, d_model]);
+    const table = weights.matrix(name, [vocab_size, d_model]);
     for (let first = 0; first < rows; first += LOGIT_ROWS) {
       const count = Math.min(LOGIT_ROWS, rows - first);
       kernel.linear(X + first * d_model, count, table, d_model, vocab_size, logits);
@@ -186,17 +186,12 @@ export class Model {
   private embed(stack: "encoder" | "decoder", piece: number, position: number, to: number) {
     const { kernel: { floats }, weights, config: { d_model, max_length, ...config } } = this;
     const own = stack === "encoder" && weights.has("source_embedding");
-    const table = weights.place(own ? "source_embedding" : "shared_embedding",
-      [own ? config.source_vocab_size as number : config.vocab_size, d_model]);
+    const embedding = weights.row(own ? "source_embedding" : "shared_embedding",
+      [own ? config.source_vocab_size as number : config.vocab_size, d_model], piece);
     const scale = config.scale_embedding === false ? 1 : Math.sqrt(d_model);
-    let [waves, at] = [floats, 0];
-    if (config.positions === "learned") {
-      at = weights.place(`${stack}.embedding.positions`, [max_length, d_model])
-        + position * d_model;
-    } else waves = this.wavesOf(position);
-    for (let n = 0; n < d_model; n++) {
-      floats[to + n] = floats[table + piece * d_model + n] * scale + waves[at + n];
-    }
+    const waves = config.positions !== "learned" ? this.wavesOf(position)
+      : weights.row(`${stack}.embedding.positions`, [max_length, d_model], position);
+    for (let n = 0; n < d_model; n++) floats[to + n] = embedding[n] * scale + waves[n];
   }
 
   private wavesOf(position: number): Float32Array {

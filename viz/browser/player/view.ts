@@ -29,7 +29,7 @@ const NO_SIZE: KindData["size"] = [0, 0];
 const NO_MAPS = { weights: new Float32Array(0), whole: NO_SIZE, size: NO_SIZE }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
 const PLAY = "▶ Play";
-const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
+const BOX = ".st-key-text, #text"; // of a host: the sentence, which plays anew as it is typed
 /** What the host sends apart from the picture, by the names in the store. */
 export const BROKEN = "player-broken";
 export const NUMBERS = "player-numbers";
@@ -107,13 +107,7 @@ export class Player extends View<PlayerData> {
         : isOwn && this.press(event.key));
       if (acts) event.preventDefault();
     });
-    /** A reader who acts elsewhere finds the whole sentence; one who types gets the next. */
-    const stop = (event: Event) => {
-      const path = event.composedPath();
-      const types = event.type === "keydown"
-        && path.some((node) => node instanceof Element && node.matches(BOX));
-      if (this.isUnasked && !types && !path.includes(this.root)) this.go(this.last);
-    };
+    const stop = (event: Event) => this.stop(event);
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
     const forget = [
       subscribe(BROKEN, (broken: Broken | null) => this.follow(broken)),
@@ -128,6 +122,14 @@ export class Player extends View<PlayerData> {
       cancelAnimationFrame(this.timer);
       for (const name of ["pointerdown", "keydown"]) document.removeEventListener(name, stop, true);
     };
+  }
+
+  /** Let a reader who acts elsewhere find the whole sentence; one who types gets the next. */
+  stop(event: Event) {
+    const path = event.composedPath();
+    const types = event.type === "keydown"
+      && path.some((node) => node instanceof Element && node.matches(BOX));
+    if (this.isUnasked && !types && !path.includes(this.root)) this.go(this.last);
   }
 
   update() {
@@ -162,8 +164,8 @@ export class Player extends View<PlayerData> {
 
   show(data: PlayerData, options: Options) {
     super.show(data, options);
-    // once it is drawn: the first frame is the longest
-    this.later(() => this.isUnasked && !this.timer && this.start());
+    // once all pictures are drawn: a frame that moves this one, too, would be the longest task
+    queueMicrotask(() => this.later(() => this.isUnasked && !this.timer && this.start()));
   }
 
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */

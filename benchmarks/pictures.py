@@ -50,7 +50,7 @@ PICTURES = (
         part=".st-key-heads-ribbons",
     ),
     Picture("inside", "inside", {}),
-    Picture("roles", "roles", {}, ".st-key-measured-map-beside"),
+    Picture("roles", "roles", {}, ".st-key-measured-map"),
     Picture("take-away", "roles", KEYS | REMOVED),
     Picture("corpus", "corpus", {}, "[data-testid=stVegaLiteChart]"),
     Picture("masks", "masks", {"mask-view": "who sees whom"}),

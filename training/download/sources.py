@@ -61,8 +61,6 @@ _WMT = {
 
 def _wmt14(name: str, language: str, train: list[str], corpora: str) -> Source:
     """Return WMT 2014 in a language; `train` has archive/file, with {} for the file's language."""
-    # English is the translation in newstest2014 there: the same pairs the other way round
-    newstest = f"dev.tgz/dev/newstest2014-{language}en"
     sides = [(file.format("en"), file.format(language)) for file in train]
     names = {english.partition("/")[0] for english, _ in sides} | {"dev.tgz"}
     return Source(
@@ -76,12 +74,6 @@ def _wmt14(name: str, language: str, train: list[str], corpora: str) -> Source:
                 english="dev.tgz/dev/newstest2013.en",
                 other=f"dev.tgz/dev/newstest2013.{language}",
                 pairs=3_000,
-            ),
-            Text(
-                split="newstest2014",
-                english=f"{newstest}-ref.en.sgm",
-                other=f"{newstest}-src.{language}.sgm",
-                pairs=3_003,
             ),
         ),
         licence=f"research use ({corpora}, newstest)",

@@ -12,7 +12,7 @@ PICTURES = {
     "translate": (".st-key-player .hl",),
     "heads": (".st-key-grid [role=gridcell][aria-label^=cross]", ".st-key-heads-map .hl-frame"),
     "inside": (".st-key-inside .hl-scroll canvas",),
-    "roles": (".st-key-measured-map-beside",),
+    "roles": (".st-key-measured-map",),
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
     "figure2": ("[data-testid=stVegaLiteChart]",),

@@ -122,13 +122,11 @@ def test_tokens_whose_package_is_missing_are_refused(checkpoint_folder, texts, c
     assert "pip install 'sacrebleu[ja]'" in _error(command, capsys)
 
 
-@pytest.mark.parametrize("repeated", [False, True])
-def test_several_references_are_those_of_sacrebleu(checkpoint_folder, texts, capsys, repeated):
-    more = [
-        ["--ref", str(texts / n)] if repeated else [str(texts / n)] for n in ("own.de", "in.en")
-    ]
-    options = [word for words in more for word in words]
-    files = ["--src", str(texts / "in.en"), "--ref", str(texts / "ref.de"), *options]
+def test_several_references_are_those_of_sacrebleu(checkpoint_folder, texts, capsys):
+    paths = {name: str(texts / name) for name in ("in.en", "ref.de", "own.de")}
+    # several behind one option, and the option again
+    files = ["--src", paths["in.en"], "--ref", paths["ref.de"], paths["own.de"]]
+    files += ["--ref", paths["in.en"]]
     command = ["bleu", "--checkpoint", str(checkpoint_folder), "--beam", "1", "--json"]
     assert main([*command, *files]) == 0
     result = json.loads(capsys.readouterr().out)

@@ -22,11 +22,10 @@ SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
 from transformer.cli import command
-from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
+from transformer.files.atomic import replace_folder, temporary_folder
 
 def body():
-    kind = FolderKind("a test", lambda _: {})
-    with temporary_folder(here / "tmp") as folder, replace_folder(here / "out", kind) as new:
+    with temporary_folder(here / "tmp") as folder, replace_folder(here / "out") as new:
         (folder / "file").write_text("half")
         (new / "file").write_text("half")
         os.kill(os.getpid(), int(sys.argv[2]))

@@ -46,7 +46,7 @@ def show(page: str, head: Mapping[str, str] | None = None) -> None:
         number = 2 if STOPS[1].choices.keys() & st.query_params.keys() else 1
     if not number or STOPS[number - 1].page != page:
         return
-    with st.container(key="first-steps", horizontal=True, gap="small"):
+    with st.container(key="first-steps", horizontal=True, vertical_alignment="center", gap="small"):
         stop = STOPS[number - 1]
         if number > 1:
             link(number - 1, "← Back")

@@ -149,7 +149,7 @@ def is_traced(bar: BarTranslation) -> bool:
 
 def _show_notices(bar: BarTranslation, reverse: str) -> None:
     """Show the notices on a translation, and the model that reads its language."""
-    with st.container(key="notices", gap=None):
+    with st.container(key="notices", horizontal=True, gap="xsmall"):
         read = bar.translator.languages
         other = read.mistaken(bar.requested.text)
         for notice in bar.notices:
@@ -186,7 +186,7 @@ def _inputs(
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = fits
     read = languages()
-    with sentence, st.container(key=source_box.container_key(read)):
+    with sentence:
         text = source_box.show(read, in_link=fits)
         reverse = menu.reverse_of(read, offered)
         if reverse and not address.in_class():

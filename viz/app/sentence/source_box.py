@@ -45,14 +45,6 @@ def label(languages: Languages, side: Side, text: str = "") -> str:
     return name.capitalize() if name == side else name  # a code without a name stays as it is
 
 
-def container_key(languages: Languages) -> str:
-    """Return the key of the box's container: the style sheet makes room for its label."""
-    codes = [name_of(code) or code for code in languages.codes]
-    names = [languages.name("source"), languages.name("target"), *codes]
-    # letters that fit beside the box where it has its usual place
-    return "source-box" if max(map(len, names)) <= 8 else "source-box-wide"
-
-
 def show(languages: Languages, *, in_link: bool) -> str:
     """Draw the box, and for several target languages their menu; return the text as typed."""
     text = text_area(

@@ -267,8 +267,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
-    with st.container(key="arch-code"):
-        st.markdown(explanations.sources(box.paper, *box.code).strip())
+    st.caption(explanations.sources(box.paper, *box.code).strip())
     # at the same layer and kind
     url = {HEAD.layer: f"{scene.layer(box) + 1}", KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):

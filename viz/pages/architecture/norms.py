@@ -45,8 +45,7 @@ def show_token(
     for title, values in zip(titles, steps, strict=True):
         numbers = map(format_number, (values.mean(), values.var(), values.min(), values.max()))
         lines.append(" | ".join([f"| {title}", *numbers]) + " |")
-    with st.container(key="arch-norm"):
-        st.markdown("\n".join(lines))
+    st.markdown("\n".join(lines))
 
 
 @view("batch or layer", needs="trace")

@@ -99,8 +99,7 @@ def parameters(bar: Bar) -> None:
             for part, (text, _) in PARTS.items()
         ]
         head = "| part | formula | by formula | in the model | share |\n|---|---|---:|---:|---:|"
-        with st.container(key="arch-parts"):
-            st.markdown("\n".join([head, *rows]))
+        st.markdown("\n".join([head, *rows]))
     with details:
         names = (name for name, preset in presets.items() if preset == config)
         named = (name if name == THIS_MODEL else f"{name} model" for name in names)

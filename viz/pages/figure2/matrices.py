@@ -206,16 +206,14 @@ def _shapes(stack: TransformerConfig, head: int) -> None:
         rows.append(f"| $W_{{{i}}}^{letter}$ | {shape}: 512 × 64 | {d} × {width} | {slices} |")
     shape = r"$hd_v \times d_\text{model}$"
     rows.append(f"| $W^O$ | {shape}: 512 × 512 | {h * stack.d_v} × {d} | one for all heads |")
-    with st.container(key="figure2-formula"):
-        st.latex(
-            r"\begin{aligned} &\text{MultiHead}(Q, K, V) \\ "
-            r"&\quad = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W^O \\ "
-            r"&\text{head}_i = \text{Attention}(QW_i^Q,\, KW_i^K,\, VW_i^V) \\ "
-            r"&i \in \{1, \ldots, h\} \end{aligned}"
-        )
-    with st.container(key="figure2-shapes"):
-        heading = "| | in the paper | here | in the code |\n|---|---|---|---|"
-        st.markdown("\n".join([heading, *rows]).replace(" × ", "\u00a0×\u00a0"))
+    st.latex(
+        r"\begin{aligned} &\text{MultiHead}(Q, K, V) \\ "
+        r"&\quad = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W^O \\ "
+        r"&\text{head}_i = \text{Attention}(QW_i^Q,\, KW_i^K,\, VW_i^V) \\ "
+        r"&i \in \{1, \ldots, h\} \end{aligned}"
+    )
+    heading = "| | in the paper | here | in the code |\n|---|---|---|---|"
+    st.markdown("\n".join([heading, *rows]).replace(" × ", "\u00a0×\u00a0"))
 
 
 def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> None:

@@ -70,10 +70,11 @@ def roles(bar: BarTranslation) -> None:
     else:
         cells = report_cells(report, quantity)
     config = translator.model.config
-    suffix = "-beside" if max(config.h, config.decoder.h) <= _SIDE_BY_SIDE else ""
-    with st.container(key=f"measured-map{suffix}"):
-        for kind, heads in cells.items():
-            with st.container(gap=None):
+    are_beside = max(config.h, config.decoder.h) <= _SIDE_BY_SIDE
+    with st.container(key="measured-map"):
+        places = st.columns(len(cells)) if are_beside else [st.container() for _ in cells]
+        for place, (kind, heads) in zip(places, cells.items(), strict=True):
+            with place, st.container(gap=None):
                 # in one element with the title: the table for screen readers then takes no room
                 st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(heads, kind, quantity))
                 charts.draw_clickable(
@@ -84,8 +85,7 @@ def roles(bar: BarTranslation) -> None:
                     f"has the same numbers, and the menus above open a head.",
                 )
     figures = None if report is None else compute("figures", report.head, opened)
-    with st.container(key="measured-card"):
-        _card(translator, report, opened, trace)
+    _card(translator, report, opened, trace)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
         if figures is not None:

@@ -181,7 +181,7 @@ def _translation(
         if new.text != translation.text:
             figures = f"log probability: new translation {format_number(new.log_prob)}; original, "
             figures += f"scored with this change: {change}"
-    with st.container(key="removal-translation"):
+    with st.container(key="removal-translation", height=80, border=False):
         show_candidate(new.text, translation.text, figures, title=title)
 
 

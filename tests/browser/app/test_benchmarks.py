@@ -72,7 +72,8 @@ class Chromium:
             "wait_for_function": self._wait_for,
             "close": lambda: None,
         }
-        app_page.enter(tab, f"{address}/schedule")
+        if not tab.url.startswith(address):
+            app_page.enter(tab, f"{address}/schedule")
         for name, stand_in in stand_ins.items():
             monkeypatch.setattr(tab, name, stand_in)
 

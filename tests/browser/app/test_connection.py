@@ -103,7 +103,7 @@ def test_a_page_whose_websocket_is_blocked_says_so_until_it_connects(browser, ad
     page.add_init_script(HELD)
     notice = page.locator(".hl-blocked[role=status]")
     app = page.locator("[data-test-connection-state]")
-    page.goto(f"http://127.0.0.1:{refusing.server_address[1]}/masks?text=The+dog+sings.")
+    page.goto(f"http://127.0.0.1:{refusing.server_address[1]}/schedule?text=The+dog+sings.")
     app_page.until(page, lambda: 10_000 in page.evaluate(WAITING), True)
     page.evaluate(LET_GO, 9_999)
     assert notice.inner_text() == ""
@@ -119,7 +119,7 @@ def test_a_page_whose_websocket_is_blocked_says_so_until_it_connects(browser, ad
     app_page.until(page, connected, "CONNECTED")
     expect(notice).to_have_count(0)
     page.evaluate(LET_GO, 60_000)
-    expect(page.locator("h1")).to_contain_text("Masks")
+    expect(page.locator("h1")).to_contain_text("Schedule")
     expect(notice).to_have_count(0)
     page.close()
 

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 # the group of each control in sight, which is the key of the element around it, and its name; null
-# of one that only explains, opens a list of options, saves something, leaves the app or is chosen
-# already; with a number, that control is clicked
+# of one that only explains, opens a list of options or of pages, saves something, leaves the app or
+# is chosen already; with a number, that control is clicked
 CONTROLS = r"""(clicked) => {
     const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
         [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);
     const controls = "a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab], "
         + "[role=menuitem]";
     const beside = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar], "
-        + "[data-testid=stDownloadButton], [data-testid=stSelectbox], [data-testid=stFileUploader]";
+        + "[data-testid=stDownloadButton], [data-testid=stSelectbox], "
+        + "[data-testid=stFileUploader], [data-testid^=stTopNav]";
     const there = all(document.body).filter((element) => element.matches(controls)
         && element.checkVisibility({ visibilityProperty: true }));
     if (clicked !== null) return there[clicked].click();

@@ -94,7 +94,7 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     for number, letter in enumerate(typed):
         page.keyboard.type(letter)
         # pauses in which a search begins, and is outdated by the next letter
-        page.wait_for_timeout(500 if number % 9 == 8 else 30)
+        page.wait_for_timeout(500 if number in (4, 10) else 30)
     wanted = translator.translate(typed).text
     app_page.expect_german(page, wanted)
     app_page.expect(editor(page)).to_have_value(wanted)

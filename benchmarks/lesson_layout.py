@@ -7,7 +7,7 @@ card is measured as it opens, folded and unfolded, and once its answer is shown.
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
@@ -140,8 +140,9 @@ def run(options: argparse.Namespace) -> int:
 def _report(address: str, lessons: Sequence[Lesson]) -> int:
     rows, failures = [], []
     with chromium() as browser:
+        page = browser.new_page(reduced_motion="reduce")
         for lesson in lessons:
-            faults = list(measure(browser, address, lesson))
+            faults = list(measure(page, lambda view: page.goto(f"{address}/{view}"), lesson))
             count = Counter(size for size, _ in faults)
             rows.append((lesson.name, len(lesson.cards), *(count[size] for size in SIZES)))
             print(*rows[-1], flush=True)
@@ -152,18 +153,23 @@ def _report(address: str, lessons: Sequence[Lesson]) -> int:
 
 
 def measure(
-    browser: Any, address: str, lesson: Lesson, sizes: Sequence[tuple[int, int]] = SIZES
+    page: Any,
+    enter: Callable[[str], object],
+    lesson: Lesson,
+    sizes: Sequence[tuple[int, int]] = SIZES,
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield the size and a sentence on each fault of a lesson's layout."""
+    """Yield the size and a sentence on each fault of a lesson's layout.
+
+    `enter` brings the page to a path of the app with its query.
+    """
     from playwright.sync_api import TimeoutError  # an extra of the tests
 
-    page = browser.new_page(reduced_motion="reduce")
     for number, card in enumerate(lesson.cards):
         view = card_view(lesson, card, "translate")
         path = "" if view.page == "translate" else view.page
         query = {**view.choices, "lesson": lesson.name, "card": number + 1}
         page.set_viewport_size({"width": sizes[0][0], "height": sizes[0][1]})
-        page.goto(f"{address}/{path}?{urlencode(query, doseq=True)}")
+        enter(f"{path}?{urlencode(query, doseq=True)}")
         for state in ("asked", "answered") if card.ask else ("asked",):
             try:
                 if state == "answered":
@@ -177,7 +183,6 @@ def measure(
             for size in sizes:
                 for fault in _faults(page, size, card, state):
                     yield size, f"card {number + 1}, {state}: {fault}"
-    page.close()
 
 
 def _faults(page: Any, size: tuple[int, int], card: Card, state: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""MarianMT folders read here and in transformers, and an export of our own read there."""
+"""MarianMT folders read here and in transformers."""
 
 import argparse
 import random
@@ -12,15 +12,13 @@ import numpy as np
 import torch
 
 from benchmarks import machine, models
-from benchmarks.confidence import groups
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import KINDS, Transformer, Translator, decoding, export, kinds
+from transformer import KINDS, Transformer, decoding, kinds
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.cli import arguments
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.files import installed
 
 SHAPES: dict[str, dict[str, Any]] = {
     "d_model 64, swish": {"d_model": 64, "layers": 2, "d_ff": 96, "h": 4},
@@ -74,9 +72,7 @@ def run(options: argparse.Namespace) -> None:
     """Write a folder of each shape, read it by both libraries, and compare."""
     version = models.require_transformers()
     print(f"{machine.describe()}, transformers {version}")
-    lines = (installed.ASSETS / "examples.txt").read_text("utf-8").splitlines()
     with tempfile.TemporaryDirectory() as place:
-        _compare_export(Path(place) / "export", [*UNUSUAL, *groups()["everyday sentences"], *lines])
         for name, shape in SHAPES.items():
             folder = marian_folder.write(Path(place) / name, **shape)
             _compare(folder, name, options.inputs)
@@ -90,52 +86,6 @@ def _save_again(folder: Path) -> None:
     from transformers import MarianMTModel
 
     MarianMTModel.from_pretrained(folder, dtype="auto").save_pretrained(folder)
-
-
-@torch.inference_mode()
-def _compare_export(folder: Path, lines: list[str]) -> None:
-    """Export the bundled checkpoint, and translate lines here and by transformers."""
-    from transformers import MarianMTModel, MarianTokenizer
-
-    ours = Translator.load()
-    export.write(checkpoint.load(installed.BUNDLED), folder)
-    loaded: Any = MarianMTModel.from_pretrained(
-        folder, attn_implementation="eager", output_loading_info=True
-    )
-    model, loading = loaded
-    unread = {key: names for key, names in loading.items() if names}
-    assert not unread, f"transformers did not find its own names: {unread}"
-    tokenizer = MarianTokenizer.from_pretrained(folder)
-    model.eval()
-    passes: list[tuple[list[int], tuple[int, ...]]] = []
-    equal: Counter[str] = Counter()
-    for line in lines:
-        inputs = tokenizer(line, return_tensors="pt")
-        source = [*ours.tokenizer.encode(line), EOS]
-        equal["pieces"] += inputs["input_ids"][0].tolist() == source
-        best = ours.translate(line, beam_size=1)
-        passes.append((source, best.best.hypothesis.tokens))
-        longest = 1 + len(source) + decoding.MAX_EXTRA  # the start is counted
-        greedy = model.generate(**inputs, num_beams=1, do_sample=False, max_length=longest)
-        equal["greedy"] += tokenizer.decode(greedy[0], skip_special_tokens=True) == best.text
-        searched = tokenizer.decode(model.generate(**inputs)[0], skip_special_tokens=True)
-        equal["beam"] += searched == ours.translate(line).text
-    every = range(ours.model.config.vocab_size)
-    largest: list[dict[str, float]] = []
-    for dtype in (torch.float32, torch.float64):  # in which rounding hides no difference
-        ours.model.to(dtype)
-        model.to(dtype)
-        largest.append({})
-        for source, written in passes:
-            target = [BOS, *written]
-            expected = _forced(model, source, target)
-            _update(largest[-1], _differences(ours.model, source, target, expected, (every, every)))
-    print(
-        f"export of our own: of {len(lines)} sentences the same pieces {equal['pieces']}; "
-        f"largest difference in float32: {_listed(largest[0])}; in float64: "
-        f"{_listed(largest[1])}; greedy equal {equal['greedy']}, by the search of its own "
-        f"generation_config.json equal {equal['beam']}"
-    )
 
 
 @torch.inference_mode()

@@ -18,7 +18,6 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("headlight.serve", "serve the app on http://localhost:8501", "app"),
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
-    "export": Command("transformer.export", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
     "site": Command(
         "viz.site.__main__", "write a page with the model in it for any static host", "app"

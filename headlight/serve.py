@@ -54,9 +54,9 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     from streamlit.web.cli import main as streamlit
 
     import transformer.translator  # noqa: F401
-    from viz.app.served import bound_connections
+    from viz.app.served import bound_memory
 
-    bound_connections()
+    bound_memory()
     given = {
         "server.port": options.port,
         "server.address": options.host,

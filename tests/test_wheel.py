@@ -56,12 +56,6 @@ def command(installed, tmp_path_factory) -> dict[str, object]:
     return {"env": {**os.environ, "PYTHONPATH": path}, "cwd": tmp_path_factory.mktemp("empty")}
 
 
-def run(command: dict, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-S", *arguments], **command, capture_output=True, text=True, check=False
-    )
-
-
 def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
     def under(folder: str) -> Iterator[str]:
         for path in (ROOT / folder).rglob("*"):
@@ -82,26 +76,20 @@ def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
         assert name in names  # an empty checkout would match an empty wheel
 
 
-def test_the_code_and_its_files_are_the_wheel_s(command, installed):
+def test_the_code_and_its_files_are_the_wheel_s_and_serve_the_app_with_its_theme(
+    command, installed, tmp_path
+):
     script = (
-        "import headlight, importlib.util, training, transformer.files.installed, viz\n"
+        "import headlight, importlib.util, sys, training, transformer.files.installed, viz\n"
+        "from headlight.__main__ import main\n"
         "for package in (headlight, transformer, training, viz): print(package.__path__[0])\n"
         "print(importlib.util.find_spec('benchmarks'), transformer.files.installed.FILES)\n"
-        "print(headlight.Translator.load().folder)\n"
+        "print(headlight.Translator.load().folder, flush=True)\n"
+        "sys.exit(main(['app', '--port', sys.argv[1]]))\n"
     )
-    ran = run(command, "-c", script)
-    assert ran.stderr == ""
-    assert ran.stdout.splitlines() == [
-        *(str(installed / package) for package in PACKAGES),
-        f"None {installed / 'headlight'}",
-        str(installed / "headlight" / "assets" / "model"),
-    ]
-
-
-def test_it_serves_the_app_with_its_theme(command, tmp_path):
     port = free_port()
-    arguments = [sys.executable, "-S", "-m", "headlight", "app", "--port", str(port)]
     with (tmp_path / "log").open("w+b") as log:
+        arguments = [sys.executable, "-S", "-c", script, str(port)]
         server = subprocess.Popen(arguments, **command, stdout=log, stderr=log)
         try:
             assert is_well(f"http://localhost:{port}", lambda: server.poll() is None, PATIENCE)
@@ -113,3 +101,8 @@ def test_it_serves_the_app_with_its_theme(command, tmp_path):
             server.wait()
     assert session.custom_theme.green_color == "#009E73"
     assert session.config.toolbar_mode == session.config.ToolbarMode.MINIMAL
+    assert (tmp_path / "log").read_text("utf-8").splitlines()[: len(PACKAGES) + 2] == [
+        *(str(installed / package) for package in PACKAGES),
+        f"None {installed / 'headlight'}",
+        str(installed / "headlight" / "assets" / "model"),
+    ]

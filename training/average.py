@@ -61,7 +61,7 @@ def write_average(
     """Average checkpoints into a folder, as float16 by default, with a log and a card."""
     texts = {name: p for name, p in ((journal.LOG, log), ("MODEL_CARD.md", card)) if p is not None}
     with writing(out):
-        if sentence := atomic.refusal(out, checkpoint.folder_kind(texts)):
+        if sentence := checkpoint.refusal(out, texts):
             raise CheckpointError(sentence)
         atomic.require_room(out)
     averaged = average(folders, shares)

@@ -4,8 +4,6 @@ import gc
 import hashlib
 import os
 import signal
-import socket
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from pathlib import Path
 
 import torch
 from torch import distributed
-from torch.distributed.distributed_c10d import _get_default_store, _set_pg_timeout
+from torch.distributed.distributed_c10d import _get_default_store
 
 from transformer.errors import ConfigError, HeadlightError, quoted
 
@@ -115,8 +113,6 @@ def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
     return not BF16_FLAGS.isdisjoint(text.split())
 
 
-JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other
-
 MAX_WAIT = timedelta(hours=2)
 """Others wait so long for one process, which learns a vocabulary, say. They notice its end."""
 
@@ -129,22 +125,18 @@ def join_processes(device: torch.device, rank: int, world_size: int) -> None:
     """Join the other processes of the run."""
     on_gpu = device.type == "cuda"
     try:
-        if rank > 0:
-            _wait_for_address()
         # named, or the first collective would guess which GPU is this process's
         distributed.init_process_group(
             "nccl" if on_gpu else "gloo",
             device_id=device if on_gpu else None,
-            timeout=timedelta(seconds=JOIN_SECONDS),
+            timeout=MAX_WAIT,
         )
     except (RuntimeError, ValueError, OSError) as error:
         cause = str(error).partition("\n")[0].rstrip(".")
         raise LostProcessError(
             f"Process {rank} of the {world_size} processes of this run, counted from 0, cannot "
-            f"join the others ({cause}): start all of them within {JOIN_SECONDS:.0f} seconds, with "
-            f"the same MASTER_ADDR and MASTER_PORT."
+            f"join the others ({cause}): start all of them with torchrun."
         ) from error
-    _set_pg_timeout(MAX_WAIT)
 
 
 def leave_processes() -> None:
@@ -156,26 +148,6 @@ def leave_processes() -> None:
     if distributed.is_initialized():
         gc.collect()
         distributed.destroy_process_group()
-
-
-def _wait_for_address() -> None:
-    """Wait until the meeting point of the processes answers, or raise OSError or ValueError.
-
-    torch would wait for twice its timeout, and print a stack of C++.
-    """
-    host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
-    if not host or not port:
-        return  # torch says so
-    deadline = time.monotonic() + JOIN_SECONDS
-    while True:
-        try:
-            socket.create_connection((host, int(port)), timeout=JOIN_SECONDS).close()
-        except OSError as error:
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{host}:{port} does not answer") from error
-            time.sleep(0.1)
-        else:
-            return
 
 
 def require_agreement(world_size: int, outcome: Mapping[str, object] | Exception) -> None:

@@ -26,8 +26,6 @@ from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000  # from which a vocabulary is learnt, at most
-_EMPTY = atomic.FolderKind("an empty folder", lambda _: {})
-"""The only folder that a prepared text takes the place of."""
 
 
 def _prepare(options: argparse.Namespace) -> None:
@@ -57,7 +55,7 @@ def _parser() -> arguments.Parser:
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",
-        data="folders with train.en and train.de, or train.tsv or train.csv; WEIGHT is how often "
+        data="folders with train.en and train.de, or train.tsv; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
@@ -186,7 +184,7 @@ def prepare(
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     cleaning = Cleaning(options.longest_words, options.ratio, options.drop_duplicates)
     validation = text_folders.read_validation_text(folders[0].path, codes)
-    with atomic.replace_folder(out, _EMPTY) as new:
+    with atomic.replace_folder(out) as new:
         texts = [f"{prepared.VALIDATION}.{code}" for code in codes]
         for name, side in zip(texts, (validation.source, validation.target), strict=True):
             (new / name).write_bytes("".join(f"{line}\n" for line in side).encode())
@@ -213,7 +211,7 @@ def prepare(
         }
         prepared.write_manifest(new / prepared.MANIFEST, content)
     print(
-        f"{out} holds {sum(rows):,} pairs; {left_out:,} were left out as empty, as tags of IWSLT, "
+        f"{out} holds {sum(rows):,} pairs; {left_out:,} were left out as empty, "
         f"or with {max_pieces:,} pieces and more."
     )
 

@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from training.config import RunConfig
 from training.data import batches, run_data, text_folders
 from training.data.prepared import prepared_among
 from training.run import journal
-from training.run.state import KIND, STATE, SavedRun, has_state, read_state
+from training.run.state import STATE, SavedRun, read_state
 from training.trainer import AVERAGED, Trainer
 from transformer import shapes
 from transformer.analysis import stored
@@ -61,7 +62,6 @@ def train(options: argparse.Namespace) -> None:
     start: Checkpoint | None = None
     saved: SavedRun | None = None
     tensors: Mapping[str, Tensor] = {}
-    warning = ""
     with ExitStack() as held:
         outcome: Mapping[str, object] | Exception
         try:
@@ -71,8 +71,8 @@ def train(options: argparse.Namespace) -> None:
             on_cpu = process.is_main_process and process.device.type == "cpu"
             if config.recipe.gpus and on_cpu and not options.on_cpu:
                 cpu_time.refuse_cpu(config, options.config, process)
-            if resume and has_state(out / STATE):  # or the main process refuses the folder
-                saved, tensors, warning = read_state(out / STATE)
+            if resume and (out / STATE).exists():  # or the main process refuses the folder
+                saved, tensors = read_state(out / STATE)
             known = saved.languages if saved else prepared.codes if prepared else None
             codes = text_folders.chosen_codes(options, known)
             if saved and codes != saved.languages:
@@ -114,8 +114,6 @@ def train(options: argparse.Namespace) -> None:
         else:
             trainer.resume(saved, tensors)
             tensors = {}  # they take as much memory as the model and its optimiser
-            if warning and process.is_main_process:
-                command.say(warning)
         if process.is_main_process:
             print(_description(trainer))
         if trainer.run():
@@ -192,7 +190,7 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
 
 def _check_folder(out: Path, resume: bool) -> None:
     """Refuse a folder that holds no run to resume, or anything that a new run could replace."""
-    has_run = has_state(out / STATE)
+    has_run = (out / STATE).exists()
     if resume and not has_run:
         raise ConfigError(f"{out} holds no run to resume: leave out --resume.")
     if has_run and not resume:
@@ -206,23 +204,18 @@ def _check_folder(out: Path, resume: bool) -> None:
             f"{out} holds {quoted(foreign[0])}, and no run: choose a new or an empty folder as "
             f"--out."
         )
-    if resume:  # rather than at the end
-        for folder, kind in ((STATE, KIND), (AVERAGED, checkpoint.folder_kind([journal.LOG]))):
-            if sentence := atomic.refusal(out / folder, kind):
-                raise ConfigError(sentence)
+    if resume and (sentence := checkpoint.refusal(out / AVERAGED, [journal.LOG])):
+        raise ConfigError(sentence)  # rather than at the end
 
 
 def _begin(trainer: Trainer) -> None:
     """Write the first state and the vocabulary of a run, or nothing."""
     try:
-        if trainer.process.is_main_process:
-            trainer.saver.remove_leftovers()
         trainer.saver.save_state(trainer.progress)
         if trainer.process.is_main_process:
             atomic.write_file(trainer.out / checkpoint.TOKENIZER, trainer.tokenizer.model)
     except BaseException:
-        with suppress(OSError):
-            atomic.remove_folder(trainer.out / STATE, KIND)
+        shutil.rmtree(trainer.out / STATE, ignore_errors=True)  # it is there since a moment ago
         raise
 
 
@@ -260,7 +253,7 @@ def _parser() -> Parser:
         config="TOML file, or the name of a file in training/configs",
         data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
-        "headlight prepare; TSV, CSV and .gz work, too",
+        "headlight prepare; TSV and .gz work, too",
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the run")

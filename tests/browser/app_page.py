@@ -99,12 +99,12 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     """Wait for a reading that Playwright has no expectation for.
 
     Playwright's `wait_for_function` evaluates a text in the page, which its policy forbids. The
-    reading is asked for after 15 ms, and then after half of the time that has passed, up to 100 ms:
-    each question costs four processes some milliseconds.
+    reading is asked for after 10 ms, and then after half of the time that has passed, up to
+    150 ms: what comes soon is seen soon, and what comes late is not asked for much more often.
     """
     began = time.monotonic()
     while (reading := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:
-        page.wait_for_timeout(min(max(15, 500 * waited), 100))
+        page.wait_for_timeout(min(max(10, 500 * waited), 150))
     assert reading == wanted, f"{reading!r} after {PATIENCE / 1000:.0f} s, not {wanted!r}"
 
 

@@ -3,7 +3,6 @@
 import base64
 import re
 from pathlib import Path
-from urllib.parse import quote
 
 import headlight
 from tests.browser.spy import map_on, middle_of, plain
@@ -56,7 +55,8 @@ class Still:
             window.show = (bytes) => {{ render(document.querySelector("main"), bytes,
                 {{ onSelect: (value) => picked.push(value) }}); }};</script>"""
         # one page serves many tests; each gets a window of its own
-        page.goto(f"data:text/html;charset=utf-8,{quote(document)}")
+        page.goto("about:blank")
+        page.set_content(document)
         self.scroll = page.locator(".hl-scroll")
         self.canvas = page.locator(".hl canvas").first
         self.tip = page.locator(".hl-tip")

@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -14,6 +15,7 @@ import torch
 from headlight.__main__ import COMMANDS
 from tests.conftest import Pair
 from training.download import __main__ as download
+from training.download.sources import SOURCES
 from transformer import Tokenizer, Transformer, TransformerConfig
 from transformer.checkpoints import checkpoint
 from transformer.config import EOS
@@ -43,13 +45,12 @@ _CORPUS = (*_TEXT, "--sentences", "2")
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "app": (),
     "average": ("run",),
-    "download": ("tatoeba", "--mirror", "http://127.0.0.1:1"),
+    "download": ("tatoeba",),
     "evaluate aer": (*_TEXT, "--tgt", "data/valid.de", "--gold", "gold"),
     "evaluate bleu": (*_TEXT, "--ref", "data/valid.de", "--beam", "1"),
     "evaluate faithfulness": _CORPUS,
     "evaluate lines": (*_TEXT, "--no-costs"),
     "evaluate heads": (*_CORPUS, "--ref", "data/valid.de", "--bleu-sentences", "2"),
-    "export": ("marian", *_MODEL),
     "lessons check": (LESSON, *_MODEL),
     "lessons collect": ("answers.json",),
     "lessons handout": (LESSON, *_MODEL),
@@ -115,6 +116,9 @@ def pristine(
 def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands neither wait for a server, nor serve, nor take threads, nor compute for long."""
     monkeypatch.setattr(download, "RETRIES", 0)
+    nowhere = {"http://127.0.0.1:1/deu-eng.zip": None}
+    sources = [replace(source, archives=nowhere) for source in SOURCES]
+    monkeypatch.setattr(download, "SOURCES", sources)
     monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     monkeypatch.setattr("viz.lessons.__main__._opened", lambda *_: [])
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)

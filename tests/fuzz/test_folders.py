@@ -15,10 +15,9 @@ from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
 from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
 from training.data.prepared import MANIFEST as PREPARED
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
-from transformer.export import EXPORT
 
 __all__ = ["_commands_run_here", "pristine"]  # fixtures, used by name
-MANIFESTS = (MANIFEST, EXPORT, PREPARED)
+MANIFESTS = (MANIFEST, PREPARED)
 
 
 def sha256(text: str) -> str:
@@ -89,9 +88,6 @@ def _put(kind: str, path: Path, model: Path) -> None:
         del manifest["sha256"]["MODEL_CARD.md"]
         manifest["sha256"] |= {name: sha256(text) for name, text in listed.items()}
         (target / MANIFEST).write_text(json.dumps(manifest))
-        if "../mine.txt" in listed:
-            manifest["engine"] = "marian"
-            (target / EXPORT).write_text(json.dumps(manifest))
 
 
 OUTPUTS = {f"{command} --out": ARGUMENTS[command] for command in WRITING}

@@ -45,6 +45,27 @@ try:
 except ImportError as error:
     print(error)
 """
+ENDS = ("out", "err")
+COPIES = """
+import json, os, traceback
+import pandas, safetensors.torch, sentencepiece, torch
+statuses = []
+for place, program in json.load(sys.stdin):
+    if not os.fork():
+        status = 1
+        for number, end in enumerate(("out", "err"), 1):
+            os.dup2(os.open(f"{place}.{end}", os.O_WRONLY | os.O_CREAT), number)
+        try:
+            sys.path.append(place)
+            exec(program, {"__name__": "__main__"})
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(status)
+    statuses.append(os.waitstatus_to_exitcode(os.wait()[1]))
+print(json.dumps(statuses))
+"""
 WORKS = {"": LIBRARY, "app": PAGES, "train": ""}
 """Programs that run with the extra, or with none, and nothing else installed."""
 
@@ -69,17 +90,26 @@ def installed(folder: Path, extra: str = "") -> Path:
     return folder
 
 
-def run(packages: Path, script: str) -> "subprocess.CompletedProcess[str]":
-    script = f"import sys; sys.path += [{str(ROOT)!r}, {str(packages)!r}]\n{script}"
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
+    """Status, output and errors of each program, in copies of one process with what all need."""
+    folder = tmp_path_factory.mktemp("extras")
+    programs = [(str(installed(folder / (e or "none"), e)), HELP + WORKS[e]) for e in WORKS]
+    script = f"import sys; sys.path += [{str(ROOT)!r}, {programs[0][0]!r}]\n{COPIES}"
     command = [sys.executable, "-I", "-S", "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, cwd=packages.parent)
+    given = json.dumps(programs)
+    copies = subprocess.run(command, input=given, capture_output=True, text=True, cwd=folder)
+    assert copies.stderr == ""
+    statuses = json.loads(copies.stdout)
+    texts = [[Path(f"{place}.{end}").read_text("utf-8") for end in ENDS] for place, _ in programs]
+    return {e: (status, *text) for e, status, text in zip(WORKS, statuses, texts, strict=True)}
 
 
 @pytest.mark.parametrize("extra", WORKS)
-def test_a_command_names_the_extra_that_it_needs_and_the_rest_works(tmp_path, extra):
-    ran = run(installed(tmp_path / "packages", extra), HELP + WORKS[extra])
-    assert (ran.returncode, ran.stderr) == (0, "")
-    statuses, *printed = ran.stdout.splitlines()
+def test_a_command_names_the_extra_that_it_needs_and_the_rest_works(ran, extra):
+    status, output, errors = ran[extra]
+    assert (status, errors) == (0, "")
+    statuses, *printed = output.splitlines()
     for name, (status, errors) in json.loads(statuses).items():
         missing = {other for other, names in EXTRAS.items() if name in names} - {extra}
         assert (status, errors.count("\n")) == ((2, 1) if missing else (0, 0))

@@ -1,10 +1,17 @@
 """The views of a lesson, opened in the app without a browser."""
 
+import io
+import runpy
+import subprocess
+import sys
+from contextlib import redirect_stdout
+
 import pytest
 
 from headlight.opened import problems
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
+from viz.app import jobs
 from viz.app.models import menu
 from viz.lessons.__main__ import main
 from viz.lessons.reading import parse_lesson
@@ -76,13 +83,26 @@ def test_a_label_stands_on_the_page_that_a_card_opens(label, is_there):
     assert not opened(link, label=label, words=f"words: {' '.join(label.split())}\n")
 
 
-@pytest.mark.slow
-def test_the_check_opens_each_view_and_says_the_line(tmp_path, capsys):
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_the_check_opens_each_view_and_says_the_line(
+    tmp_path, capsys, monkeypatch, checkpoint_folder
+):
+    def run(command, *, env, **_more):
+        """Run a module here: another process would only load it anew."""
+        _, dash_m, name, *arguments = command
+        assert (dash_m, env[menu.CHECKPOINT_VARIABLE]) == ("-m", str(checkpoint_folder))
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        with redirect_stdout(io.StringIO()) as out:
+            runpy.run_module(name, run_name="__main__")
+        return subprocess.CompletedProcess(command, 0, out.getvalue(), "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(jobs, "PATIENCE", 1.0)  # which the module sets for its process
     path = tmp_path / "bad.md"
     path.write_text(
         LESSON.format(link="/heads?kind=decodr", light="", label="norms", words=""), "utf-8"
     )
-    assert main(["check", str(path)]) == 2
+    assert main(["check", str(path), "--checkpoint", str(checkpoint_folder)]) == 2
     (problem,) = capsys.readouterr().err.splitlines()
     assert "bad.md, line 9: " in problem
     assert "decodr" in problem

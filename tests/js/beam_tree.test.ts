@@ -51,44 +51,33 @@ const plan = (data: TreeData, withDropped = false) =>
   planTree(data, withDropped, 1200, measure);
 
 test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps", () => {
-  for (const [K, steps] of [[1, 6], [4, 30], [8, 200]]) {
+  for (const [K, count] of [[1, 6], [4, 30], [8, 200]]) {
     for (const withDropped of [false, true]) {
-      const data = searched(K, steps);
+      const data = searched(K, count);
       const made = plan(data, withDropped);
-      const { places, rows, columns, width, height, font } = made;
+      const { places, steps, columns, width, height, font } = made;
       assert.ok(font >= 11);
-      if (!withDropped) assert.ok(rows.length <= 2 * K + 2, `${rows.length} rows`);
+      const tallest = Math.max(...steps.map(({ length }) => length));
+      assert.ok(tallest <= 2 * K + (withDropped ? 1 : 0), `${tallest} of a step`);
       const shown = places.flatMap((place, n) => (place ? [{ ...place, n }] : []));
       const wanted = data.nodes.filter(({ state }) => withDropped || state !== "dropped").length;
       assert.equal(shown.length, wanted);
-      for (const { x, y, width: wide, n } of shown) {
-        const { step, parent } = data.nodes[n];
-        assert.equal(x, columns[step]); // what was ranked together stands together
+      for (const { x, y, width: wide, end, row, n } of shown) {
+        const { step, parent, children } = data.nodes[n];
+        assert.equal(x, columns[step]); // what was ranked together stands together, in its place
+        assert.equal(steps[step][row], n);
         assert.ok(x + wide <= width && y + ROW.height <= height);
-        const before = places[parent];
-        assert.ok(!before || before.x + before.width < x);
+        // its line leaves its step, and bends before the next one, where no piece is
+        assert.ok(end === x + wide || (end > x && end + 12 <= columns[step + 1]), `${end}`);
+        if (children.some((child) => places[child])) assert.ok(end >= x + wide);
+        assert.ok((places[parent]?.end ?? 0) < x);
         const hit = viewOf(BeamTree, { plan: made }).hit(x + wide / 2, y + ROW.height / 2);
         assert.equal(hit?.node, n);
       }
-      for (const row of rows) {
-        for (let n = 1; n < row.length; n++) {
-          const [a, b] = [places[row[n - 1]], places[row[n]]];
-          assert.ok(a && b && a.end <= (b.bend ?? b.x), `row of ${row[n]}`);
-        }
-      }
-      // a line from row to row passes between two steps, where no piece is, and alone
-      const lines = shown.flatMap(({ bend, row, n }) => {
-        const { parent, step } = data.nodes[n];
-        const from = places[parent]?.row ?? 0;
-        return bend === null ? []
-          : [{ bend, parent, step, top: Math.min(row, from), bottom: Math.max(row, from) }];
-      });
-      for (const { bend, parent, step, top, bottom } of lines) {
-        const last = Math.max(...shown.filter(({ n }) => data.nodes[n].step === step - 1)
-          .map(({ x, width: wide }) => x + wide), 0);
-        assert.ok(bend > last && bend < columns[step], `${bend} of ${last} to ${columns[step]}`);
-        assert.ok(lines.every((other) => other.step !== step || other.parent === parent
-          || other.bend !== bend || other.top > bottom || other.bottom < top), `step ${step}`);
+      // lines of one step begin and end in the same order, so that none crosses another
+      for (const step of steps) {
+        const from = step.map((n) => places[data.nodes[n].parent]?.row ?? 0);
+        assert.deepEqual(from, [...from].sort((a, b) => a - b));
       }
     }
   }
@@ -106,15 +95,11 @@ test("the translation is one straight line at the top, in full ink", () => {
   for (const data of [small(), searched(4, 30)]) {
     const made = plan(data, true);
     const path = pathTo(data, data.best);
-    assert.deepEqual(made.rows[0], path);
-    assert.ok(path.every((n) => made.places[n]?.bend === null));
+    assert.deepEqual(made.steps.slice(1, path.length + 1).map(([first]) => first), path);
   }
   // it need not be the best by its score
-  assert.deepEqual(plan(small({ best: 9 })).rows[0], [0, 2, 6, 9]);
-  // a prefix that parts from it goes on straight, here to what lives longest
-  const { places } = plan(small());
-  assert.equal(places[9]?.row, places[6]?.row);
-  assert.equal(places[9]?.bend, null);
+  const firsts = plan(small({ best: 9 })).steps.slice(1).map(([first]) => first);
+  assert.deepEqual(firsts, [0, 2, 6, 9, 10]);
   const bold = marksOf(small()).texts.filter(({ weight }) => weight === 600);
   assert.deepEqual(bold.map(({ text }) => plain(text)).sort(),
     [".", "Hunde", "Zwei", "schwarze", "−0.50"]);

@@ -13,7 +13,13 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from training import update
 from training.data import batches
-from training.devices import _cpu_has_bf16, inference_device, set_up_distributed
+from training.devices import (
+    LostProcessError,
+    _cpu_has_bf16,
+    inference_device,
+    join_processes,
+    set_up_distributed,
+)
 from transformer import config, masks
 from transformer.attention import MultiHeadAttention
 from transformer.errors import ConfigError
@@ -126,3 +132,10 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("LOCAL_RANK", "2")
     with pytest.raises(ConfigError, match="Process 3 of this machine has no GPU, since it has 2"):
         set_up_distributed()
+
+
+def test_processes_that_nothing_brings_together_are_told_how(monkeypatch) -> None:
+    for name in ("MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(LostProcessError, match=r"Process 1 of the 2 .* start all of .* torchrun\."):
+        join_processes(torch.device("cpu"), 1, 2)

@@ -74,14 +74,14 @@ def test_a_full_disk_is_one_sentence(tiny: TinyRun, monkeypatch: pytest.MonkeyPa
     def open_while_there_is_room(path: Path, mode: str = "r", *options: Any, **named: Any) -> Any:
         nonlocal room
         # single files, such as tokenizer.model, are written in a folder of this name
-        if mode[0] in "wx" and (path.name == full_at or path.parent.name.startswith(MARK)):
+        if mode[0] in "wx" and (path.suffix == full_at or path.parent.name.startswith(MARK)):
             room -= 1
             if room < 0:
                 raise OSError(28, "No space left on device", path.name)
         return open_(path, mode, *options, **named)
 
     monkeypatch.setattr(Path, "open", open_while_there_is_room)
-    full_at = "state.safetensors"
+    full_at = ".safetensors"
     for room, advice, is_there in (  # noqa: B007
         (0, "another --out", False),  # the first state
         (1, "another --out", False),  # the vocabulary

@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from datetime import timedelta
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ import torch
 
 from tests.kit import free_port
 from tests.training import runs
-from tests.training.conftest import TinyRun
 from training import devices, train
 from training.data import corpus
 from training.data.batches import Batch
@@ -67,9 +65,6 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     )  # to within rounding alone
 
 
-JOIN_SECONDS = 1.5
-
-
 def _main(
     rank: int, port: int, printed: Path, prepare: Callable[[], None] | None, arguments: list[str]
 ) -> None:
@@ -100,10 +95,6 @@ def _killed_in_an_update() -> None:
     Updater.update = killed  # type: ignore[assignment, method-assign]
 
 
-def _impatient() -> None:
-    devices.JOIN_SECONDS = JOIN_SECONDS
-
-
 def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[list[int], list[str]]:
     """The exit status of each process, and all sentences of the command that they printed."""
     for process in started:
@@ -123,18 +114,6 @@ def _run_both(
         _start(rank, port, printed[rank], prepared.get(rank), arguments[rank]) for rank in (0, 1)
     ]
     return _results(started, printed)
-
-
-def test_a_process_that_waits_for_one_that_never_comes_ends(tiny: TinyRun, tmp_path: Path) -> None:
-    arguments = tiny.command()
-    printed = [tmp_path / f"{rank}.txt" for rank in (0, 1)]
-    alone = [_start(rank, free_port(), printed[rank], _impatient, arguments) for rank in (0, 1)]
-    status, sentences = _results(alone, printed)
-    assert status == [2, 2]
-    assert len(sentences) == 2
-    for rank, sentence in enumerate(sentences):
-        assert f"Process {rank} of the 2 processes" in sentence
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("killed", [0, 1])
@@ -207,13 +186,3 @@ def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
     assert len({*good, before}) == 8
     names = [folder.name for folder in (tiny.out / "checkpoints").iterdir()]
     assert sorted(names) == ["step-00000004", "step-00000008"]
-
-
-def test_a_process_that_has_joined_is_waited_for_longer_than_one_that_has_not(monkeypatch):
-    waits: list[timedelta] = []
-    monkeypatch.setattr(
-        torch.distributed, "init_process_group", lambda *_, timeout, **__: waits.append(timeout)
-    )
-    monkeypatch.setattr(devices, "_set_pg_timeout", waits.append)
-    devices.join_processes(torch.device("cpu"), 0, 2)
-    assert waits == [timedelta(seconds=devices.JOIN_SECONDS), devices.MAX_WAIT]

@@ -53,7 +53,8 @@ def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path)
     state = json.loads((finished / "state" / "state.json").read_text())
     assert state["place"]["step"] == 24
     names = {path.name for path in (finished / "state").iterdir()}
-    assert names == {"state.json", "state.safetensors"}
+    start = json.loads((finished / "state" / "state.json").read_text())["sha256"][:16]
+    assert names == {"state.json", f"state-{start}.safetensors"}
 
 
 def test_a_run_can_be_made_longer(finished: Path, interrupted: Path, tiny: TinyRun) -> None:
@@ -64,19 +65,27 @@ def test_a_run_can_be_made_longer(finished: Path, interrupted: Path, tiny: TinyR
     assert [(record["step"], record["steps"]) for record in planned] == [(0, 16), (16, 24)]
 
 
-def test_a_damaged_state_falls_back_to_the_one_before(finished, interrupted, tiny):
-    path = interrupted / "state" / "state.safetensors"
-    path.write_bytes(path.read_bytes()[:-20])
-    tiny.train("--resume")
-    assert "Its backup is undamaged" in tiny.capsys.readouterr().err
-    assert same_weights(weights(interrupted), weights(finished))
+def test_what_a_person_changed_in_a_run_stays(interrupted: Path, tiny: TinyRun) -> None:
+    edited = interrupted / "checkpoints" / "step-00000008" / "config.json"
+    edited.write_text(edited.read_text() + "\n")
+    tiny.train("--resume")  # after which an unchanged one of that step is gone
+    assert edited.exists()
+    names = sorted(path.name for path in edited.parent.parent.iterdir())
+    assert names == ["step-00000008", "step-00000016", "step-00000024"]
+    for name, content in (("heads.json", "{}"), ("config.json", "{}")):
+        (interrupted / "averaged" / name).write_text(content)
+        refusal = tiny.refusal("--resume", "--steps", "30")  # before it trains
+        assert f"averaged is there, and '{name}' in it would be lost" in refusal
+        (interrupted / "averaged" / name).unlink()
 
 
-def test_two_damaged_states_are_one_sentence(interrupted: Path, tiny: TinyRun) -> None:
+def test_a_damaged_state_is_one_sentence(interrupted: Path, tiny: TinyRun) -> None:
     assert "holds a run already" in tiny.refusal()
-    for folder in ("state", "state.before"):
-        (interrupted / folder / "state.json").write_text("{")
-    assert tiny.refusal("--resume").count("is damaged") == 2
+    (path,) = (interrupted / "state").glob("*.safetensors")
+    path.write_bytes(path.read_bytes()[:-20])
+    assert f"{path} is damaged: its SHA-256 is wrong" in tiny.refusal("--resume")
+    (interrupted / "state" / "state.json").write_text("{")
+    assert "state.json is damaged" in tiny.refusal("--resume")
 
 
 @pytest.mark.timeout(300)  # a minute where the cores are free

@@ -76,11 +76,13 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
 
 
 @pytest.mark.slow
-def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(translator) -> None:
+def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(name, translator) -> None:
     pairs = read_pairs(BUNDLED_PAIRS[translator.languages.source].read_bytes())
-    stored = pairs_report.read(translator)
+    stored = pairs_report.read(translator)  # which refuses those of other weights
     assert stored is not None
     assert list(stored.pairs) == pairs
+    if name != "bundled":
+        return
     again = measure_pairs(translator, pairs[:2]).patched
     for name, rows in (("whole", 2), ("lost", 1), ("control", 1)):  # the second donor is the first
         values, expected = (getattr(patched, name)[:rows] for patched in (stored.patched, again))

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from altair.utils import schemapi
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
@@ -46,6 +47,20 @@ def _a_run_is_waited_for() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_copied_as_it_is() -> Iterator[None]:
+    """Altair copies each part of a chart six times, with a hundred properties that are not set."""
+    copy = schemapi._deep_copy
+    plain = {type(schemapi.Undefined), type(None), str, int, float, bool}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            schemapi,
+            "_deep_copy",
+            lambda part, by_ref: part if type(part) in plain else copy(part, by_ref),
+        )
         yield
 
 

@@ -4,7 +4,6 @@ import bz2
 import errno
 import gzip
 import lzma
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -12,10 +11,9 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import IO, Any
-from xml.sax.saxutils import unescape
 
 from transformer.errors import HeadlightError, unreadable
-from transformer.files.lines import cut_lines, is_markup, refusal
+from transformer.files.lines import cut_lines, refusal
 from transformer.files.reading import GIB, MIB, open_bounded
 
 MAX_BYTES = 4 * GIB  # of a file that is held in memory whole
@@ -25,9 +23,6 @@ _MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 BLOCK = 4 * MIB  # that is read at one time
 CHUNK = 50_000  # lines that are held at one time
 _UNPACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_MAX_MARKUP_BYTES = 256 * MIB
-_TEXTS = re.compile(r"<(?:srcset|refset|tstset|src|ref|hyp|tuv|trans-unit)\b", re.IGNORECASE)
-_SEGMENT_END = re.compile(r"</seg\b", re.IGNORECASE)
 PACKED = tuple(_UNPACKERS)  # extensions of packed files, in lower case
 
 
@@ -41,18 +36,10 @@ def read_lines(path: Path) -> list[str]:
 
 
 def line_chunks(path: Path, at_most: int = MAX_BYTES) -> Iterator[list[str]]:
-    """Yield the lines of a file, unpacked by its ending of `PACKED`, `CHUNK` at a time.
-
-    Each `<seg>` of a test set in SGML or XML is a line.
-    """
+    """Yield the lines of a file, unpacked by its ending of `PACKED`, `CHUNK` at a time."""
     lines: list[str] = []
     number = 0  # of the lines that were read
-    content = _whole_lines(path, at_most)
-    if is_markup(first := next(content, b"")):
-        segments = _segments(path)
-        yield from (segments[n : n + CHUNK] for n in range(0, len(segments), CHUNK))
-        return
-    for block in chain([first], content):
+    for block in _whole_lines(path, at_most):
         cut = _cut(block, path, number)
         number += len(cut)
         lines += cut
@@ -62,19 +49,6 @@ def line_chunks(path: Path, at_most: int = MAX_BYTES) -> Iterator[list[str]]:
         del lines[:whole]
     if lines:
         yield lines
-
-
-def _segments(path: Path) -> list[str]:
-    """Read the sentences of a test set, as WMT and IWSLT publish them."""
-    lines = _cut(b"".join(_whole_lines(path, _MAX_MARKUP_BYTES)), path, 0)
-    _, *parts = re.split(r"<seg\b", text := " ".join(lines), flags=re.IGNORECASE)
-    if not parts or len(_TEXTS.findall(text)) > 1:
-        raise CorpusError(
-            f"{path} is markup with {'several texts' if parts else 'no <seg>'}: write the "
-            f"sentences of one text, each on its own line."
-        )
-    segments = [_SEGMENT_END.split(part, 1)[0].partition(">")[2].split() for part in parts]
-    return [unescape(" ".join(words), {"&quot;": '"', "&apos;": "'"}) for words in segments]
 
 
 def blocks(path: Path, at_most: int) -> Iterator[bytes]:
@@ -104,7 +78,7 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
         if not (block := next(content, b"")):
             break
         rest += block
-    if not is_markup(rest) and (sentence := refusal(rest, path)):
+    if sentence := refusal(rest, path):
         raise CorpusError(sentence)
     for block in chain([b""], content):
         rest += block

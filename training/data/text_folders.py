@@ -1,28 +1,24 @@
-"""Folders of text in two languages: `train.en` and `train.de`, or one TSV or CSV of both."""
+"""Folders of text in two languages: `train.en` and `train.de`, or one TSV of both."""
 
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from training.config import config_file
-from training.data import columns, corpus
+from training.data import corpus
 from transformer import errors
 from transformer.text.languages import Languages, name_of
 
 SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
 """Names of the files of a folder without extension; of the validation text, the first there is."""
-TSV, CSV = ONE_FILE = ".tsv", ".csv"
+TSV = ".tsv"
 MAX_WEIGHT = 1_000.0
 _NO_CODES = {"src", "tgt", "trg", "ref", "hyp", "source", "target"}
-_TAG = re.compile(
-    r"\s*<(url|speaker|talkid|title|description|keywords|reviewer|translator)\b[^<>]*>.*</\1>\s*"
-)
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
@@ -50,20 +46,35 @@ class PairFiles:
     """Files of one text: two of lines, or one that holds both sides."""
 
     paths: tuple[Path, ...]
-    codes: LanguageCodes
 
     def chunks(self, at_most: int = corpus.MAX_STREAM_BYTES) -> Iterator[corpus.ParallelText]:
         """Yield the pairs, some at a time."""
         if len(self.paths) == 2:
-            return map(_without_tags, corpus.pair_chunks(self.paths[0], self.paths[1], at_most))
-        path = self.paths[0]
-        return _chunks(columns.table_pairs(path, self.codes, at_most, is_csv=_kind(path) == CSV))
+            return corpus.pair_chunks(self.paths[0], self.paths[1], at_most)
+        return _table_chunks(self.paths[0], at_most)
 
 
-def _chunks(pairs: Iterator[columns.Pair]) -> Iterator[corpus.ParallelText]:
-    while chunk := list(islice(pairs, corpus.CHUNK)):
-        source, target = zip(*chunk, strict=True)
-        yield corpus.ParallelText(list(source), list(target))
+def _table_chunks(path: Path, at_most: int) -> Iterator[corpus.ParallelText]:
+    """Yield the pairs of a TSV, whose two columns are taken as they stand."""
+    number = 0
+    for lines in corpus.line_chunks(path, at_most):
+        text = corpus.ParallelText([], [])
+        for number, line in enumerate(lines, start=number + 1):  # noqa: B020
+            cells = line.split("\t") if line.strip() else ["", ""]
+            problem = ""
+            if len(cells) != 2:
+                problem = f"has {len(cells):,} column(s) and not 2: part the two sides by one tab"
+            elif number == 1 and all(name_of(cell) or cell.lower() in _NO_CODES for cell in cells):
+                problem = "names columns, and is not a pair: leave it out"
+            elif any(c[:1] == c[-1:] == '"' and '""' in c[1:-1] for c in cells):
+                problem = "has the quotes of a spreadsheet: save the file without them"
+            if problem:
+                raise corpus.CorpusError(f"{path} line {number:,} {problem}.")
+            text.source.append(cells[0])
+            text.target.append(cells[1])
+        yield text
+    if not number:
+        raise corpus.CorpusError(f"{path} is empty: give at least one pair.")
 
 
 def _kind(path: Path) -> str:
@@ -72,15 +83,6 @@ def _kind(path: Path) -> str:
     return PurePath(
         name[: -len(PurePath(name).suffix)] if name.endswith(corpus.PACKED) else name
     ).suffix
-
-
-def _without_tags(pairs: corpus.ParallelText) -> corpus.ParallelText:
-    """Return the pairs; one of the tags in which IWSLT puts a talk's title and address is empty."""
-    source, target = pairs.source, pairs.target
-    for row, sides in enumerate(zip(source, target, strict=True)):
-        if all(side.startswith("<") and _TAG.fullmatch(side) for side in sides):
-            source[row] = target[row] = ""
-    return pairs
 
 
 def find_files(prefixes: Iterable[Path], codes: LanguageCodes) -> PairFiles:
@@ -93,13 +95,18 @@ def find_files(prefixes: Iterable[Path], codes: LanguageCodes) -> PairFiles:
         sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in codes)
         if any(map(os.path.lexists, sides)):
             break
-        single = [_existing(Path(f"{prefix}{kind}")) for kind in ONE_FILE]
-        single = [path for path in single if os.path.lexists(path)]
-        if len(single) > 1:
-            raise corpus.CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
-        if single:
-            return PairFiles((single[0],), codes)
-    return PairFiles(sides, codes)
+        if os.path.lexists(table := _existing(Path(f"{prefix}{TSV}"))):
+            return PairFiles((table,))
+        if os.path.lexists(other := _existing(Path(f"{prefix}.csv"))):
+            raise _not_read(other, "CSV")
+    return PairFiles(sides)
+
+
+def _not_read(path: Path, kind: str) -> corpus.CorpusError:
+    return corpus.CorpusError(
+        f"{path} is {kind}, from which no pairs are read: give a TSV of two columns, or the path "
+        f"of two files of lines without their extensions."
+    )
 
 
 def _existing(path: Path) -> Path:
@@ -131,8 +138,8 @@ def _is_folder(path: Path) -> bool:
 class DataFolder:
     """A folder of text, each of whose pairs an epoch reads as often as its weight says.
 
-    Of 2.5, all twice and every second one once more. In place of a folder, a TSV or CSV file,
-    or the common beginning of the paths of two files, is its training text.
+    Of 2.5, all twice and every second one once more. In place of a folder, a TSV file, or
+    the common beginning of the paths of two files, is its training text.
     """
 
     path: Path
@@ -144,14 +151,11 @@ class DataFolder:
         if _is_folder(self.path):
             return find_files([self.path / TRAINING], self.codes)
         kind = _kind(self.path)
-        if kind in ONE_FILE:
-            return PairFiles((self.path,), self.codes)
+        if kind == TSV:
+            return PairFiles((self.path,))
         files = find_files([self.path, self.path / TRAINING], self.codes)
         if os.path.lexists(self.path) and not any(map(os.path.lexists, files.paths)):
-            raise corpus.CorpusError(
-                f"{self.path} is {kind[1:].upper() or 'a file'}, from which no pairs are read: "
-                f"give TSV, CSV, or the path of two files of lines without their extensions."
-            )
+            raise _not_read(self.path, kind[1:].upper() or "a file")
         return files
 
     def read(self) -> corpus.ParallelText:

@@ -2,26 +2,23 @@
 
 import argparse
 import filecmp
-import gzip
 import os
 import random
-import shutil
 import sys
 import tarfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
-from urllib.parse import urlsplit
+from typing import TypeAlias
 
 import pooch
 import requests
 
 from training.data import corpus, text_folders
-from training.download.sources import SOURCES, Archive, Source, Text
+from training.download.sources import SOURCES, Source, Text
 from transformer.cli import arguments, command, startup
 from transformer.errors import HeadlightError, writing
 from transformer.files import atomic
@@ -30,14 +27,7 @@ _HELD_OUT_SEED = 1
 
 Pair: TypeAlias = tuple[str, str]
 
-# pooch's processor for an ending, and what it appends to the name of what it unpacks
-_PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
-    ".gz": (pooch.Decompress, ".decomp"),
-    ".zip": (pooch.Unzip, ".unzip"),
-    ".tgz": (pooch.Untar, ".untar"),
-    ".tar": (pooch.Untar, ".untar"),
-}
-_DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
+_DAMAGED = (corpus.CorpusError, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
 ARCHIVES = "archives"
 RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
 
@@ -51,7 +41,7 @@ def _run(options: argparse.Namespace) -> int:
     advice = "Make room, or choose another --out, and run the same command again."
     try:
         with writing(options.out, DownloadError, advice):
-            counts = _download(source, options.out, options.mirror)
+            counts = _download(source, options.out)
     except KeyboardInterrupt:
         command.say("Stopped. Complete files are kept: run the same command again.")
         return startup.INTERRUPTED
@@ -61,44 +51,44 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
-    """Download, check and unpack what is missing; return how many pairs each split has."""
-    with atomic.new_folder(out / ARCHIVES) as archives:
-        there = any((archives / archive.name).exists() for archive in source.archives)
+def _download(source: Source, out: Path) -> dict[str, int]:
+    """Download and check what is missing, and write each split; return how many pairs it has."""
+    with atomic.new_folder(out / ARCHIVES) as archives, atomic.temporary_folder(out) as work:
+        there = any((archives / _name(url)).exists() for url in source.archives)
         if (out / "train.en").exists() and not there:
             raise DownloadError(
                 f"{out} holds a train.en already that is not {source.name}: choose another --out."
             )
-        for archive in source.archives:
-            url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
-            _fetch(archive, url, archives, source)
-        return _write_splits(source, archives, out)
+        for url, sha256 in source.archives.items():
+            _fetch(url, sha256, archives)
+        return _write_splits(source, archives, work, out)
 
 
-def _fetch(archive: Archive, url: str, folder: Path, source: Source) -> None:
-    """Download an archive unless it is there, check it, and unpack what is needed of it."""
-    # an unpacking that was stopped leaves a part, which pooch takes for all
-    _remove_unpacked(folder, archive.name)
+def _name(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def _fetch(url: str, sha256: str | None, archives: Path) -> None:
+    """Download an archive unless it is there, and compare it with its checksum."""
     pooch.get_logger().setLevel("WARNING")
-    wheres = [where for text in source.texts for where in (text.english, text.other)]
-    members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]
-    processor = _PROCESSORS[Path(archive.name).suffix][0]
+    name = _name(url)
+    registry = pooch.create(
+        path=archives, base_url="", registry={name: sha256}, urls={name: url},
+        retry_if_failed=RETRIES,
+    )  # fmt: skip
+    bar = sys.stderr.isatty()
     try:
-        pooch.create(
-            path=folder,
-            base_url="",
-            registry={archive.name: archive.sha256},
-            urls={archive.name: url},
-            retry_if_failed=RETRIES,
-        ).fetch(
-            archive.name,
-            processor=processor(members=members) if members else processor(),
-            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
-        )
+        registry.fetch(name, downloader=pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT))
     except requests.RequestException as error:
-        raise DownloadError(f"{url} cannot be downloaded: {_reason(error)}.") from error
-    except _DAMAGED as error:
-        raise _removed(folder, archive.name, f"is damaged ({error})") from error
+        reason = "the connection ended too early"
+        if isinstance(error, requests.HTTPError) and error.response is not None:
+            reason = f"the server answers {error.response.status_code} {error.response.reason}"
+        elif isinstance(error, (requests.Timeout, requests.ConnectionError)):
+            reason = "the server cannot be reached"
+        raise DownloadError(
+            f"{url} cannot be downloaded: {reason}; try again later, or put the file into "
+            f"{archives}."
+        ) from error
     except ValueError as error:  # pooch's, of a checksum
         raise DownloadError(
             f"{url} does not have the SHA-256 that was published: run the same command again, or "
@@ -106,57 +96,27 @@ def _fetch(archive: Archive, url: str, folder: Path, source: Source) -> None:
         ) from error
 
 
-def _reason(error: requests.RequestException) -> str:
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"the server answers {error.response.status_code} {error.response.reason}"
-    if isinstance(error, requests.Timeout):
-        return f"nothing came for {TIMEOUT} s; try again later"
-    if isinstance(error, requests.ConnectionError):
-        return "the server cannot be reached; connect to a network, or name a --mirror"
-    return "the connection ended too early; try again later"
-
-
-def _removed(folder: Path, name: str, problem: str) -> DownloadError:
-    """Remove an archive that is not as expected, with its content, and return the error."""
-    _remove_unpacked(folder, name)
-    (folder / name).unlink()
-    return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
-
-
-def _remove_unpacked(folder: Path, name: str) -> None:
-    unpacked = _unpacked(folder, name)
-    if unpacked.is_dir():
-        shutil.rmtree(unpacked)
-    unpacked.unlink(missing_ok=True)
-
-
-def _unpacked(folder: Path, where: str) -> Path:
-    """Return where pooch puts an unpacked archive or, behind a slash, a file inside it."""
-    name, _, member = where.partition("/")
-    return folder / f"{name}{_PROCESSORS[Path(name).suffix][1]}" / member
-
-
-def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
+def _write_splits(source: Source, archives: Path, work: Path, out: Path) -> dict[str, int]:
     """Write every split; the files get their names together, when all are complete."""
     splits: dict[str, Iterable[Pair]] = {}
     for text in source.texts:
-        splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
+        splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives, work))
     if source.held_out:
         splits |= _hold_out(list(splits["train"]), source.held_out)
     codes = text_folders.SOURCE, source.language
-    with atomic.temporary_folder(out) as work:
-        counts = {
-            split: _write_split([work / f"{split}.{code}" for code in codes], pairs)
-            for split, pairs in splits.items()
-        }
-        for new in work.iterdir():
-            final = out / new.name
-            if os.path.lexists(final) and not (final.is_file() and filecmp.cmp(new, final, False)):
-                raise DownloadError(
-                    f"{final} is there with another content: move it away, or choose another --out."
-                )
-        for new in list(work.iterdir()):
-            new.replace(out / new.name)
+    counts = {
+        split: _write_split([work / f"{split}.{code}" for code in codes], pairs)
+        for split, pairs in splits.items()
+    }
+    written = [work / f"{split}.{code}" for split in splits for code in codes]
+    for new in written:
+        final = out / new.name
+        if os.path.lexists(final) and not (final.is_file() and filecmp.cmp(new, final, False)):
+            raise DownloadError(
+                f"{final} is there with another content: move it away, or choose another --out."
+            )
+    for new in written:
+        new.replace(out / new.name)
     return counts
 
 
@@ -172,47 +132,52 @@ def _write_split(files: Sequence[Path], pairs: Iterable[Pair]) -> int:
     return count
 
 
-def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
+def _pairs(text: Text, archives: Path, work: Path) -> Iterator[Pair]:
     """Yield the pairs of one text; those with an empty side are left out."""
-    count = 0
+    count, again = 0, f"delete {archives} and run the same command again"
+    sides = [_lines(where, text, archives, work) for where in (text.english, text.other)]
+    pairs: Iterable[Sequence[str]] = zip(*sides, strict=True)
+    if text.english == text.other:
+        pairs = (columns for line in sides[0] if len(columns := line.split("\t")) > 1)
     try:
-        for english, other in _rows(text, archives):
-            if english and other:
+        for english, other, *_ in pairs:
+            pair = _clean(english), _clean(other)
+            if all(pair):
                 count += 1
-                yield english, other
+                yield pair
     except ValueError as error:  # of zip
         raise DownloadError(
-            f"{text.english} and {text.other} differ in length: delete {archives} and run the "
-            f"same command again."
+            f"{text.english} and {text.other} differ in length: {again}."
         ) from error
     if not count or text.pairs not in (None, count):
         expected = "some" if text.pairs is None else f"{text.pairs:,}"
         raise DownloadError(
             f"{text.english} has {count:,} sentence pairs for {text.split}, but {expected} were "
-            f"expected: delete {archives} and run the same command again."
+            f"expected: {again}."
         )
 
 
-def _rows(text: Text, archives: Path) -> Iterator[Pair]:
-    if text.english == text.other:
-        for line in _lines(archives, text.english):
-            columns = line.split("\t")
-            if len(columns) > 1:
-                yield _clean(columns[0]), _clean(columns[1])
-    else:
-        sides = (_lines(archives, text.english), _lines(archives, text.other))
-        yield from zip(*(map(_clean, side) for side in sides), strict=True)
-
-
-def _lines(archives: Path, where: str) -> Iterator[str]:
+def _lines(where: str, text: Text, archives: Path, work: Path) -> Iterator[str]:
+    """Yield the lines of a file, which is unpacked, with the other side's, where it is needed."""
     name, _, member = where.partition("/")
-    path = _unpacked(archives, where)
-    if not path.exists():
-        raise _removed(archives, name, f"does not hold {member}")
+    path = archives / name
     try:
+        if member:
+            members = [
+                side.partition("/")[2]
+                for side in (text.english, text.other)
+                if side.startswith(f"{name}/")
+            ]
+            unpack = pooch.Unzip if path.suffix == ".zip" else pooch.Untar
+            unpack(members, extract_dir=str(work / "unpacked"))(str(path), "fetch", None)
+            path = work / "unpacked" / member
         yield from chain.from_iterable(corpus.line_chunks(path, corpus.MAX_STREAM_BYTES))
-    except corpus.CorpusError as error:
-        raise _removed(archives, name, "is not UTF-8 with one sentence a line") from error
+    except _DAMAGED as error:
+        (archives / name).unlink()
+        raise DownloadError(
+            f"{archives / name} is damaged, or does not hold {member or 'lines'} ({error}), and "
+            f"was removed: run the same command again."
+        ) from error
 
 
 def _clean(sentence: str) -> str:
@@ -236,21 +201,7 @@ def _parser() -> arguments.Parser:
     )
     parser.add_argument("name", choices=[source.name for source in SOURCES])
     parser.add_argument("--out", type=Path, required=True, help="folder for all files")
-    parser.add_argument(
-        "--mirror", type=address, metavar="URL",
-        help="download from URL/multi30k/train.en.gz and so on, not from the public addresses",
-    )  # fmt: skip
     return parser
-
-
-def address(text: str) -> str:
-    """Parse the address of a folder on a server, such as https://example.org/texts."""
-    parts = urlsplit(text)
-    (parts.hostname or "").encode("idna")  # a part of it that is empty or too long is not a name
-    requests.Request("GET", text).prepare()
-    if parts.scheme not in ("http", "https") or parts.query or parts.fragment or parts.port == 0:
-        raise ValueError("no address of a folder")
-    return text.rstrip("/")
 
 
 main = command.main(_parser, _run)

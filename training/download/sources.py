@@ -1,19 +1,7 @@
 """Sources of public parallel text: addresses, published checksums, licences."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Archive:
-    """One file to download, with its SHA-256 where one has been published."""
-
-    url: str
-    sha256: str | None = None
-
-    @property
-    def name(self) -> str:
-        """File name on disk."""
-        return self.url.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +19,7 @@ class Source:
     """One public set of English text with its translations, its licence, and what to cite."""
 
     name: str
-    archives: tuple[Archive, ...]
+    archives: Mapping[str, str | None]  # address: SHA-256, where one has been published
     texts: tuple[Text, ...]
     language: str = "de"  # of the other side
     held_out: int = 0
@@ -47,65 +35,48 @@ _MULTI30K_SPLITS = {
     "test_2016_flickr": ("test_2016_flickr", 1_000),
 }
 
-# checksums: TensorFlow Datasets, url_checksums/wmt14_translate.txt and wmt15_translate.txt
-_EUROPARL = Archive(
-    url="https://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
-    sha256="0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
-)
-_COMMON_CRAWL = Archive(
-    url="https://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
-    sha256="c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
-)
-_NEWS_COMMENTARY = Archive(
-    url="https://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
-    sha256="cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
-)
-_UNITED_NATIONS = Archive(
-    url="https://www.statmt.org/wmt13/training-parallel-un.tgz",
-    sha256="29141b5c1eba149a94f7a59d3b1a834b2e47fe0f8758d68dcd77a3d3f497ee47",
-)
-_GIGA = Archive(
-    url="https://www.statmt.org/wmt10/training-giga-fren.tar",
-    sha256="3ff8319f6919393520559bfbc7ad6a747ec81b3abc7be9993b338d4b017b4d9a",
-)
-# the newstests of all years up to 2018
-_NEWSTESTS = Archive(
-    url="https://data.statmt.org/wmt19/translation-task/dev.tgz",
-    sha256="7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
-)
+# of TensorFlow Datasets, url_checksums/wmt14_translate.txt and wmt15_translate.txt
+_WMT = {
+    "https://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz": (
+        "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7"
+    ),
+    "https://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz": (
+        "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5"
+    ),
+    "https://www.statmt.org/wmt13/training-parallel-un.tgz": (
+        "29141b5c1eba149a94f7a59d3b1a834b2e47fe0f8758d68dcd77a3d3f497ee47"
+    ),
+    "https://www.statmt.org/wmt14/training-parallel-nc-v9.tgz": (
+        "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485"
+    ),
+    "https://www.statmt.org/wmt10/training-giga-fren.tar": (
+        "3ff8319f6919393520559bfbc7ad6a747ec81b3abc7be9993b338d4b017b4d9a"
+    ),
+    # the newstests of all years up to 2018
+    "https://data.statmt.org/wmt19/translation-task/dev.tgz": (
+        "7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7"
+    ),
+}
 
 
-def _wmt14(name: str, language: str, files: dict[Archive, str], licence: str) -> Source:
-    """Return WMT 2014 in a language: training text by archive and file, with {} for its code."""
-    # English is the translation in newstest2014 there: the same pairs the other way round
-    newstest = f"dev/newstest2014-{language}en-{{}}.{{}}.sgm"
+def _wmt14(name: str, language: str, train: list[str], corpora: str) -> Source:
+    """Return WMT 2014 in a language; `train` has archive/file, with {} for the file's language."""
+    sides = [(file.format("en"), file.format(language)) for file in train]
+    names = {english.partition("/")[0] for english, _ in sides} | {"dev.tgz"}
     return Source(
         name=name,
         language=language,
-        archives=(*files, _NEWSTESTS),
+        archives={url: sha256 for url, sha256 in _WMT.items() if url.rpartition("/")[2] in names},
         texts=(
-            *(
-                Text(
-                    split="train",
-                    english=f"{archive.name}/{file.format('en')}",
-                    other=f"{archive.name}/{file.format(language)}",
-                )
-                for archive, file in files.items()
-            ),
+            *(Text(split="train", english=english, other=other) for english, other in sides),
             Text(
                 split="valid",
-                english=f"{_NEWSTESTS.name}/dev/newstest2013.en",
-                other=f"{_NEWSTESTS.name}/dev/newstest2013.{language}",
+                english="dev.tgz/dev/newstest2013.en",
+                other=f"dev.tgz/dev/newstest2013.{language}",
                 pairs=3_000,
             ),
-            Text(
-                split="newstest2014",
-                english=f"{_NEWSTESTS.name}/{newstest.format('ref', 'en')}",
-                other=f"{_NEWSTESTS.name}/{newstest.format('src', language)}",
-                pairs=3_003,
-            ),
         ),
-        licence=f"research use ({licence})",
+        licence=f"research use ({corpora}, newstest)",
         citation="Bojar et al. (2014). Findings of the 2014 Workshop on Statistical Machine "
         "Translation. Proceedings of the Ninth Workshop on Statistical Machine Translation, 12-58.",
     )
@@ -114,11 +85,11 @@ def _wmt14(name: str, language: str, files: dict[Archive, str], licence: str) ->
 SOURCES = (
     Source(
         name="multi30k",
-        archives=tuple(
-            Archive(url=f"{_MULTI30K}/{name}.{language}.gz")
+        archives={
+            f"{_MULTI30K}/{name}.{language}.gz": None
             for name, _ in _MULTI30K_SPLITS.values()
             for language in ("en", "de")
-        ),
+        },
         texts=tuple(
             Text(split=split, english=f"{name}.en.gz", other=f"{name}.de.gz", pairs=pairs)
             for split, (name, pairs) in _MULTI30K_SPLITS.items()
@@ -131,7 +102,7 @@ SOURCES = (
     ),
     Source(
         name="tatoeba",
-        archives=(Archive(url="https://www.manythings.org/anki/deu-eng.zip"),),
+        archives={"https://www.manythings.org/anki/deu-eng.zip": None},
         texts=(Text(split="train", english="deu-eng.zip/deu.txt", other="deu-eng.zip/deu.txt"),),
         held_out=1_500,
         licence="CC BY 2.0 (France); name tatoeba.org and manythings.org/anki, and the authors in "
@@ -142,23 +113,23 @@ SOURCES = (
     _wmt14(
         "wmt14",
         "de",
-        {
-            _EUROPARL: "training/europarl-v7.de-en.{}",
-            _COMMON_CRAWL: "commoncrawl.de-en.{}",
-            _NEWS_COMMENTARY: "training/news-commentary-v9.de-en.{}",
-        },
-        "Europarl, Common Crawl, News Commentary, newstest",
+        [
+            "training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.{}",
+            "training-parallel-commoncrawl.tgz/commoncrawl.de-en.{}",
+            "training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.{}",
+        ],
+        "Europarl, Common Crawl, News Commentary",
     ),
     _wmt14(
         "wmt14-fr",
         "fr",
-        {
-            _EUROPARL: "training/europarl-v7.fr-en.{}",
-            _COMMON_CRAWL: "commoncrawl.fr-en.{}",
-            _UNITED_NATIONS: "un/undoc.2000.fr-en.{}",
-            _NEWS_COMMENTARY: "training/news-commentary-v9.fr-en.{}",
-            _GIGA: "giga-fren.release2.fixed.{}.gz",
-        },
-        "Europarl, Common Crawl, United Nations, News Commentary, 10⁹, newstest",
+        [
+            "training-parallel-europarl-v7.tgz/training/europarl-v7.fr-en.{}",
+            "training-parallel-commoncrawl.tgz/commoncrawl.fr-en.{}",
+            "training-parallel-un.tgz/un/undoc.2000.fr-en.{}",
+            "training-parallel-nc-v9.tgz/training/news-commentary-v9.fr-en.{}",
+            "training-giga-fren.tar/giga-fren.release2.fixed.{}.gz",
+        ],
+        "Europarl, Common Crawl, United Nations, News Commentary, 10⁹",
     ),
 )

@@ -3,12 +3,9 @@
 import argparse
 import json
 import time
-from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import sacrebleu
 from tqdm import tqdm
 
 from training import bleu_tokens, devices, validation
@@ -19,7 +16,6 @@ from transformer.analysis import stored
 from transformer.cli import command
 from transformer.cli.arguments import number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search, settings
-from transformer.text import languages
 
 CPU_TOKENS, GPU_TOKENS = 2_000, 16_000  # padded source pieces that are searched at one time
 
@@ -42,8 +38,6 @@ def add_arguments(commands: Any) -> None:
     cut = "tokenizer of BLEU, as sacreBLEU names it; default: by target language (zh, ja-mecab or "
     cut += "ko-mecab, characters for text without spaces, otherwise 13a)"
     add("--tokenize", choices=bleu_tokens.NAMES, help=cut)
-    lowered = "also print the BLEU of papers on Multi30k: lower-cased, Moses tokens"
-    add("--multi30k", action="store_true", help=lowered)
     add("--json", action="store_true", help="print one JSON object")
 
 
@@ -94,7 +88,7 @@ def bleu(options: argparse.Namespace) -> Result:
     )
     seconds = time.perf_counter() - started
     measured = validation.score(translations, text.target, options.tokenize or tokens, further)
-    result: Result = {
+    return {
         "checkpoint": str(translator.folder),
         "weights": stored.checksum_of_weights(translator.folder),
         "src": str(src),
@@ -109,51 +103,12 @@ def bleu(options: argparse.Namespace) -> Result:
         "sentences": len(text),
         "seconds": seconds,
     }
-    if options.multi30k:
-        result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target, languages.code_of_name(language) or "en", further
-        )
-    return result
 
 
 def _as_text(result: Result) -> str:
-    setting = f"|beam:{result['beam']}|alpha:{result['alpha']:g}"
-    lines = [
+    return (
         f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  loss {result['loss']:.3f}  "
         f"perplexity {result['perplexity']:.2f}  "
-        f"{result['sentences']:,} sentences in {result['seconds']:.0f} s",
-        f"{result['signature']}{setting}",
-    ]
-    if "multi30k_bleu" in result:
-        lines += [
-            f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
-            f"{result['multi30k_signature']}{setting}",
-        ]
-    return "\n".join(lines)
-
-
-def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
-    """Lower-case each line and split it into tokens, as in Multi30k's own `lc.norm.tok` files."""
-    # needed for this alone
-    from sacremoses import MosesPunctNormalizer, MosesTokenizer
-
-    normalizer, tokenizer = MosesPunctNormalizer(lang=language), MosesTokenizer(lang=language)
-    return [
-        str(tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True))
-        for line in lines
-    ]
-
-
-def multi30k_bleu(
-    translations: Sequence[str],
-    references: Sequence[str],
-    language: str = "de",
-    further: Sequence[Sequence[str]] = (),
-) -> tuple[float, str]:
-    """Compute BLEU, and its signature, on lower-cased Moses tokens, as papers on Multi30k do."""
-    # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
-    bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
-    texts = [moses_tokens(text, language) for text in (translations, references, *further)]
-    value = bleu.corpus_score(texts[0], texts[1:]).score
-    tokens = f"tok:moses-{language}-sacremoses-{version('sacremoses')}"
-    return value, str(bleu.get_signature()).replace("tok:none", tokens)
+        f"{result['sentences']:,} sentences in {result['seconds']:.0f} s\n"
+        f"{result['signature']}|beam:{result['beam']}|alpha:{result['alpha']:g}"
+    )

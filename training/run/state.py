@@ -25,12 +25,12 @@ from transformer.text.tokenizer import Tokenizer
 STATE, CHECKPOINTS = "state", "checkpoints"
 """The folders of a run that hold its state and its checkpoints."""
 
-TENSORS, STATE_JSON = "state.safetensors", "state.json"
+STATE_JSON = "state.json"  # it names its tensors by their checksum: replaced, it is a new state
+TENSORS = "state.safetensors"  # of runs that began before they were named so
 LOSS = "loss.0"  # of all processes since the last line of the log
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile", "gpus")
-KIND = atomic.FolderKind("the state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
 
 
 @dataclass
@@ -79,30 +79,23 @@ class SavedRun:
             raise CheckpointError(f"{path} is damaged: it {error}.") from error
 
 
-def has_state(folder: Path) -> bool:
-    """Return whether a run has saved its state in a folder."""
-    return folder.exists() or atomic.backup_path(folder).exists()
-
-
-def read_state(folder: Path) -> tuple[SavedRun, Mapping[str, Tensor], str]:
-    """Read the last state, or its backup where that is damaged, which the third part then says."""
-    try:
-        return *_read(folder), ""
-    except CheckpointError as error:
-        try:
-            backup = _read(atomic.backup_path(folder))
-        except CheckpointError as older:
-            raise CheckpointError(f"{error} {older} Start a new run.") from older
-        return *backup, f"{error} Its backup is undamaged: resuming from there."
-
-
-def _read(folder: Path) -> tuple[SavedRun, dict[str, Tensor]]:
-    saved, path = SavedRun.read(folder), folder / TENSORS
+def read_state(folder: Path) -> tuple[SavedRun, Mapping[str, Tensor]]:
+    """Read the state of a run from its folder."""
+    saved = SavedRun.read(folder)
+    path = folder / _tensors(saved.sha256[:16])
+    path = path if path.exists() else folder / TENSORS
     with reading(path):
         content = read_bytes(path, MAX_BYTES)
     if hashlib.sha256(content).hexdigest() != saved.sha256:
-        raise CheckpointError(f"{path} is damaged: its SHA-256 is wrong.")
+        raise CheckpointError(
+            f"{path} is damaged: its SHA-256 is wrong. Start a new run, for example with "
+            f"--start-from and the last of {folder.with_name(CHECKPOINTS)}."
+        )
     return saved, safetensors.torch.load(content)
+
+
+def _tensors(start: str) -> str:
+    return f"state-{start}.safetensors"
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -170,7 +163,7 @@ class Saver:
         self.updater.summed_loss.fill_(loss if self.process.is_main_process else 0.0)
 
     def save_state(self, progress: Progress) -> None:
-        """Write what `load_state` reads, and keep the last state as a backup."""
+        """Write what `load_state` reads; at any moment the last state or this one is whole."""
         loss = self.updater.summed_loss.clone()
         if self.process.world_size > 1:
             distributed.all_reduce(loss)
@@ -185,9 +178,17 @@ class Saver:
         checksum = hashlib.sha256(content).hexdigest()
         config = identity.config.to_dict()
         saved = SavedRun(progress, config, identity.text, identity.languages, checksum)
-        with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
-            (new / TENSORS).write_bytes(content)
-            (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
+        folder, name = self.out / STATE, _tensors(checksum[:16])
+        files = {name: content, STATE_JSON: json.dumps(asdict(saved)).encode()}
+        if not folder.exists():
+            with atomic.replace_folder(folder) as new:
+                for file, data in files.items():
+                    (new / file).write_bytes(data)
+            return
+        atomic.write_files([(folder / file, data) for file, data in files.items()])
+        for old in (*folder.glob(_tensors("[0-9a-f]" * 16)), folder / TENSORS):
+            if old.name != name:
+                old.unlink(missing_ok=True)
 
     def save(self, progress: Progress) -> None:
         """Write a checkpoint and the state, then remove the older checkpoints.
@@ -201,17 +202,13 @@ class Saver:
         self.save_state(progress)
         if self.process.is_main_process:
             for old in checkpoints(self.out)[: -self.keep]:
-                atomic.remove_folder(old, checkpoint.folder_kind())
+                checkpoint.remove(old)
 
     def remove_checkpoints_after(self, step: int) -> None:
         """Remove the checkpoints after the state from which a run goes on."""
         if self.process.is_main_process:
-            self.remove_leftovers()
+            for folder in (self.out, self.out / STATE, self.out / CHECKPOINTS):
+                atomic.sweep(folder)
             for folder in checkpoints(self.out):
                 if step_of(folder) > step:
-                    atomic.remove_folder(folder, checkpoint.folder_kind())
-
-    def remove_leftovers(self) -> None:
-        """Remove what a killed process of this run was writing."""
-        atomic.remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
-        atomic.remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
+                    checkpoint.remove(folder)

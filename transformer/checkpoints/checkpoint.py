@@ -1,9 +1,11 @@
 """The checkpoint folder: weights, configuration, tokenizer, and their checksums. Never pickle."""
 
+import errno
 import hashlib
 import json
 import math
 import os
+import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +36,6 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
     "MANIFEST.json",
 )
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
-NAMES = (*REQUIRED, MANIFEST)
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 """Types of stored weights; loading turns each into float32, exactly."""
@@ -72,7 +73,7 @@ def save(
     get a checksum too.
     """
     extra = extra or {}
-    with atomic.replace_folder(folder, folder_kind(extra)) as new:
+    with atomic.replace_folder(folder, partial(refusal, extra=extra)) as new:
         weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
         for name, weight in weights.items():
             if not is_finite(weight):
@@ -93,22 +94,45 @@ def save(
             (new / name).write_bytes(content)
 
 
-def folder_kind(extra: Collection[str] = ()) -> atomic.FolderKind:
-    """Return the kind of checkpoint folder that holds nothing but what `save` writes, with `extra`.
+def refusal(folder: Path, extra: Collection[str] = ()) -> str:
+    """Return one sentence on why a folder may not be replaced; empty if it may.
 
-    Files that were measured of the checkpoint and stored beside it are not among them: its
-    successor has none, and they take hours.
+    It may if it is missing or empty, or holds nothing but what `save` wrote, with `extra`. Files
+    that were measured of the checkpoint and stored beside it are not among them: its successor has
+    none, and they take hours.
+
+    Raises:
+        OSError: if the folder cannot be read, or is read-only.
     """
-    read = partial(_replaced_checksums, names={*REQUIRED, *extra})
-    return atomic.FolderKind("a checkpoint", read)
+    if not atomic.occupied(folder):
+        return ""
+    foreign = f"{folder} is there and is not a checkpoint: choose another folder."
+    if folder.is_symlink() or not folder.is_dir():
+        return foreign
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    try:
+        reader = _Reader(folder)
+        known = parse_json(reader.manifest_text).keys() - {LANGUAGES} == {"format", "sha256"}
+    except (CheckpointError, ValueError):
+        known = False
+    if not known:
+        return foreign
+    ours: dict[str, str | None] = {MANIFEST: None}
+    ours |= {n: reader.checksums[n] for n in {*REQUIRED, *extra} & reader.checksums.keys()}
+    for path in sorted(folder.iterdir()):
+        if path.name not in ours or not atomic.has_content(path, ours[path.name]):
+            return (
+                f"{folder} is there, and {quoted(path.name)} in it would be lost: move that away, "
+                f"or choose another folder."
+            )
+    return ""
 
 
-def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
-    reader = _Reader(folder)
-    if parse_json(reader.manifest_text).keys() - {LANGUAGES} != {"format", "sha256"}:
-        return {}
-    listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
-    return {**listed, MANIFEST: None}
+def remove(folder: Path) -> None:
+    """Remove a checkpoint that is as `save` wrote it; another one stays."""
+    if not refusal(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed

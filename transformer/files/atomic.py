@@ -11,14 +11,13 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from transformer.errors import CheckpointError, HeadlightError, quoted
+from transformer.errors import CheckpointError
 from transformer.files.reading import GIB, sha256_of
 
 fcntl: Any = None
@@ -31,63 +30,9 @@ MAX_BYTES = 64 * GIB  # of a file that is compared with its checksum
 _NEW, _OLD = "new", "old"
 
 
-@dataclass(frozen=True)
-class FolderKind:
-    """A kind of folder that this program writes, and may replace."""
-
-    name: str  # the noun for errors with its article, such as `a checkpoint`
-    # reads from such a folder the SHA-256 of each file that was written there, by name, or None
-    # where any content may be replaced; it may raise on any other folder
-    checksums: Callable[[Path], Mapping[str, str | None]]
-
-
-def refusal(folder: Path, kind: FolderKind) -> str:
-    """Return one sentence on why a folder may not be replaced; empty if it may.
-
-    A folder may be replaced if it is missing or empty, or if this program wrote all of its content;
-    links are not followed.
-
-    Raises:
-        OSError: if the folder cannot be read, or is read-only.
-    """
-    if not os.path.lexists(folder):
-        return ""
-    foreign = f"{folder} is there and is not {kind.name}: choose another folder."
-    if folder.is_symlink() or not folder.is_dir():
-        return foreign
-    names = sorted(path.name for path in folder.iterdir())
-    if names and not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
-    checksums = _checksums(folder, kind) if names else {}
-    if names and not checksums:
-        return foreign
-    for name in names:
-        if name not in checksums or not has_content(folder / name, checksums[name]):
-            return (
-                f"{folder} is there, and {quoted(name)} in it would be lost: move that away, or "
-                f"choose another folder."
-            )
-    return ""
-
-
-def remove_folder(folder: Path, kind: FolderKind) -> bool:
-    """Remove a folder if this program wrote all of its content; return whether it is gone."""
-    checksums = {} if refusal(folder, kind) else _checksums(folder, kind)
-    _remove_files(folder, checksums.__contains__)
-    return not os.path.lexists(folder)
-
-
 def is_leftover(path: Path) -> bool:
     """Return whether a path has the name of a temporary folder, as a killed writer leaves it."""
     return fnmatch(path.name, f"*{MARK}????????") and path.is_dir()
-
-
-def remove_leftovers(parent: Path, names: Collection[str] = ()) -> None:
-    """Remove temporary folders that killed writers left; `names` are a replaced folder's files."""
-    for folder in filter(is_leftover, parent.glob(f"*{MARK}*")):
-        for part in (_NEW, _OLD):
-            _remove_files(folder / part, names.__contains__)
-        _remove_files(folder, str.isdecimal)
 
 
 def sweep(parent: Path) -> None:
@@ -97,15 +42,9 @@ def sweep(parent: Path) -> None:
     """
     for work in filter(is_leftover, list(parent.glob(f"*{MARK}*"))):
         if (lock := _lock(work, wait=False)) is not None:
-            if os.fstat(lock).st_uid == os.getuid() and not (work / _OLD).exists():
-                _clear(work)
+            if os.fstat(lock).st_uid == os.getuid():
+                _remove(work)
             os.close(lock)
-
-
-def backup_path(folder: Path) -> Path:
-    """Return the path to which `replace_folder` moves the folder that it replaces."""
-    # this suffix is in the folders of earlier runs, which are to be resumed
-    return folder.with_name(folder.name + ".before")
 
 
 @contextmanager
@@ -183,27 +122,39 @@ def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
                 os.fsync(file.fileno())  # a rename could survive a crash that the content does not
         for number, (path, _) in enumerate(contents):
             (work / str(number)).replace(path)
+        _sync(parent)
+
+
+def occupied(folder: Path) -> str:
+    """Return one sentence on why nothing is put at a path; empty if it is free or an empty folder.
+
+    Raises:
+        OSError: if the folder cannot be read.
+    """
+    is_folder = folder.is_dir() and not folder.is_symlink()
+    if any(folder.iterdir()) if is_folder else os.path.lexists(folder):
+        return f"{folder} is there and is not an empty folder: choose another folder."
+    return ""
 
 
 @contextmanager
-def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False) -> Iterator[Path]:
+def replace_folder(folder: Path, refusal: Callable[[Path], str] = occupied) -> Iterator[Path]:
     """Yield a temporary folder, which replaces `folder` when the `with` block succeeds.
 
-    The old folder is untouched until then, and only replaced if this program wrote all of its
-    content. A crash at any moment leaves the old folder, the new one, or, for the instant between
-    two renames, the old one under its backup path or in the temporary folder. With `keep_backup`
-    the old folder stays as `backup_path(folder)`, in place of the last backup.
+    The old folder is untouched until then, and stays where `refusal` has a sentence against its
+    loss. A crash at any moment leaves the old folder, the new one, or, for the instant between two
+    renames, the old one in the temporary folder.
 
     Raises:
         OSError: if it cannot be written; if the folder has no name, as `.` and `/` have none.
+        CheckpointError: with the sentence of `refusal`.
     """
     if not folder.name:
         raise OSError(errno.EINVAL, "name a folder to be made", str(folder))
     if folder.is_symlink():
         # what a link leads to is replaced, not the link; resolve() raises no OSError on a loop
         folder = Path(os.path.realpath(folder))
-    replaced = [backup_path(folder), folder] if keep_backup else [folder]
-    _require_replaceable(replaced, kind)
+    _require_free(folder, refusal)
     sweep(folder.parent)
     with new_folder(folder.parent), _temporary_folder(folder.parent, folder.name) as work:
         new, old = work / _NEW, work / _OLD
@@ -211,34 +162,23 @@ def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False)
         yield new
         for path in (*new.iterdir(), new):
             _sync(path)
-        _require_replaceable(replaced, kind)  # files may have come meanwhile
-        moves = list(zip(replaced, [old, *replaced], strict=False))
-        done: list[tuple[Path, Path]] = []  # taken back if a later one fails
+        _require_free(folder, refusal)  # files may have come meanwhile
+        if is_there := folder.exists():
+            folder.rename(old)
         try:
-            for source, target in [(a, b) for a, b in moves if a.exists()] + [(new, folder)]:
-                source.rename(target)
-                done.append((source, target))
+            new.rename(folder)
         except BaseException:
-            for source, target in reversed(done):
-                target.rename(source)
+            if is_there:
+                old.rename(folder)
             raise
         _sync(folder.parent)
-        if old.exists():
-            _remove_files(old, _checksums(old, kind).__contains__)
+        if is_there and not refusal(old):
+            shutil.rmtree(old, ignore_errors=True)
 
 
-def _require_replaceable(folders: Sequence[Path], kind: FolderKind) -> None:
-    for folder in folders:
-        if sentence := refusal(folder, kind):
-            raise CheckpointError(sentence)
-
-
-def _checksums(folder: Path, kind: FolderKind) -> Mapping[str, str | None]:
-    """Read the checksums of a folder of this kind; empty if it is of another."""
-    try:
-        return kind.checksums(folder)
-    except (HeadlightError, OSError, ValueError, TypeError, KeyError):
-        return {}
+def _require_free(folder: Path, refusal: Callable[[Path], str]) -> None:
+    if sentence := refusal(folder):
+        raise CheckpointError(sentence)
 
 
 def has_content(path: Path, checksum: str | None) -> bool:
@@ -246,15 +186,6 @@ def has_content(path: Path, checksum: str | None) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     return checksum is None or sha256_of(path, MAX_BYTES) == checksum
-
-
-def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:
-    """Remove the files of a folder that have such a name, and the folder if it is then empty."""
-    with suppress(OSError):
-        for path in list(folder.iterdir()):
-            if is_removed(path.name):
-                path.unlink()
-        folder.rmdir()
 
 
 @contextmanager
@@ -291,15 +222,15 @@ def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
             error.filename = str(parent / name)
         raise
     finally:
-        _clear(work)
+        _remove(work)
         if lock is not None:
             os.close(lock)
 
 
-def _clear(work: Path) -> None:
-    """Remove what was written in a temporary folder, and the folder if it is then empty."""
-    shutil.rmtree(work / _NEW, ignore_errors=True)
-    _remove_files(work, str.isdecimal)
+def _remove(work: Path) -> None:
+    """Remove a temporary folder, unless a folder that was to be replaced is in it."""
+    if not (work / _OLD).exists():
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _lock(work: Path, *, wait: bool) -> int | None:

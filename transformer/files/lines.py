@@ -67,11 +67,6 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
         ) from error
 
 
-def is_markup(start: bytes) -> bool:
-    """Return whether a text begins as SGML or XML, such as the test sets of WMT."""
-    return _MARKUP.match(start.removeprefix(MARK)) is not None
-
-
 def refusal(start: bytes, name: object, *, wide: bool = False) -> str | None:
     """Return a sentence on the text `name` if it does not begin as lines do; else None.
 
@@ -81,8 +76,11 @@ def refusal(start: bytes, name: object, *, wide: bool = False) -> str | None:
         return f"{name} is packed, where text is read: unpack it first."
     if start.startswith(POINTER):
         return f"{name} {POINTER_ADVICE}."
-    if is_markup(start):
-        return f"{name} is SGML or XML: write each sentence on its own line, without tags."
+    if _MARKUP.match(start.removeprefix(MARK)):
+        return (
+            f"{name} is SGML or XML: write each sentence on its own line, without tags (sacrebleu "
+            f"-t wmt14 -l en-de --echo src does it for a test set)."
+        )
     first, _, second = start.partition(b"\n")
     # without a mark, half of each letter is NUL, and so is half of the line feed
     has_zeros = start.startswith(_WIDE_MARKS) or b"\0" in first or second.startswith(b"\0")

@@ -1,4 +1,4 @@
-"""HTTP side of the app: the HTML of every address, headers, accepted requests, connections.
+"""HTTP side of the app: the HTML of every address, headers, accepted requests.
 
 Streamlit has no place for our scripts and styles. `js/history.js` must load before the app; the
 others belong to no component. A style sheet that came with the first run would move the page.
@@ -10,15 +10,12 @@ import hashlib
 import os
 import re
 import threading
-import time
-from asyncio import BaseTransport
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import h11
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
@@ -26,7 +23,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transformer import errors
 from transformer.files import reading
@@ -34,7 +30,7 @@ from viz.app import streamlit_internals
 from viz.app.cache import memory, search_queue
 from viz.app.log import log_refusal
 from viz.app.models import menu
-from viz.app.sessions import TAB, BoundedSessions, most_descriptors, raise_limit
+from viz.app.sessions import BoundedSessions, raise_limit
 from viz.app.unknown_page import unknown_pages
 from viz.draw import labels
 
@@ -274,64 +270,9 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     gc.unfreeze()
 
 
-REQUEST_SECONDS = 10.0
-"""Time in which a request has to come, from the beginning of the connection or the last answer."""
-
-
-def bound_connections() -> None:
-    """Bound connections and memory of the server that starts next, which gets descriptors."""
+def bound_memory() -> None:
+    """Bound memory of the server that starts next, which gets descriptors."""
     raise_limit()
     # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
     memory.call_heap("mallopt", -8, 1)
     streamlit_internals.drop_forged_values(partial(log_refusal, "forged value"))
-    streamlit_internals.serve_with(http=BoundedConnection)
-
-
-class BoundedConnection(H11Protocol):
-    """A connection that ends where no request comes, or sooner where the server is full."""
-
-    def connection_made(self, transport: BaseTransport) -> None:
-        """Wait for a request; on a full server, take the place of another connection."""
-        super().connection_made(transport)  # type: ignore[arg-type]
-        self._since = time.monotonic()  # the clock of uvloop stands still within an iteration
-        self.loop.call_later(REQUEST_SECONDS, self._end_if_silent)
-        tabs = sum(not isinstance(other, BoundedConnection) for other in self.connections)
-        if len(self.connections) + tabs * (TAB - 1) > most_descriptors():
-            self._make_room()
-
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
-        self._since = time.monotonic()
-        super().on_response_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse an invalid request, with the headers of every answer."""
-        headers = {**answer_headers(), "Content-Type": "text/plain", "Connection": "close"}
-        answer = h11.Response(status_code=400, headers=[*headers.items()], reason=b"Bad Request")
-        for event in (answer, h11.Data(data=msg.encode()), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event))
-        self.transport.close()
-
-    @property
-    def _is_silent(self) -> bool:
-        is_over: bool = getattr(self.cycle, "response_complete", True)  # None before the first
-        return is_over and self in self.connections and not self.transport.is_closing()
-
-    def _end_if_silent(self) -> None:
-        """End it after `REQUEST_SECONDS` of silence, or check later; WebSockets are exempt."""
-        if self not in self.connections:
-            return
-        left = (
-            self._since + REQUEST_SECONDS - time.monotonic() if self._is_silent else REQUEST_SECONDS
-        )
-        if left > 0:
-            self.loop.call_later(left, self._end_if_silent)
-        else:
-            self.transport.close()
-
-    def _make_room(self) -> None:
-        """End the connection that is silent longest; this one if all others are active."""
-        others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
-        silent = [connection for connection in others if connection._is_silent]
-        min(silent, key=lambda c: c._since, default=self).transport.abort()
-        log_refusal("too many connections")

@@ -1,8 +1,8 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
 Streamlit has no public way to end a long run, to detect a run for Back, to write the whole address
-at once, or to check for a session. Nor can it release a file, bound connections, drop a forged
-value, or put a script into the page before its own.
+at once, or to check for a session. Nor can it release a file, drop a forged value, or put a script
+into the page before its own.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state.session_state import Serialized, Value, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFile
-from streamlit.web.server.starlette import starlette_server
 
 Query = dict[str, list[str]]
 
@@ -88,12 +87,6 @@ def uploaded_bytes() -> dict[str, int]:
         session: sum(len(file.data) for file in list(held.values()))
         for session, held in list(files.file_storage.items())
     }
-
-
-def serve_with(**options: Any) -> None:
-    """Have Streamlit start its server with options of `uvicorn.Config`."""
-    arguments = starlette_server._get_uvicorn_config_kwargs
-    starlette_server._get_uvicorn_config_kwargs = lambda: {**arguments(), **options}
 
 
 DEEPEST = 32  # nested lists and objects in a value that a component sends; ours have two

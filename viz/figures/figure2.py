@@ -88,7 +88,7 @@ def drawing(
         for rows, columns in tables
     )
     layers = [
-        lines.mark_rule(color=INK, opacity=0.6, aria=False).encode(x, y, y2="y2:Q"),
+        lines.mark_rule(color=INK, opacity=0.6, aria=False).encode(x, y, y2=alt.Y2("y2:Q")),
         lines.mark_point(
             shape="triangle-up", filled=True, color=INK, opacity=0.8, yOffset=5, aria=False
         )
@@ -107,7 +107,7 @@ def drawing(
             color=INK, fontSize=alt.expr("width < 420 ? 10.5 : 12.5"), aria=False,
             fontWeight=alt.expr("datum.weight"), align=alt.expr("datum.align"),
             dx=alt.expr("datum.align == 'left' ? 6 : -6"), limit=alt.expr("datum.room * width - 9"),
-        ).encode(x, y, text="text:N"),
+        ).encode(x, y, text=alt.Text("text:N")),
     ]  # fmt: skip
     # Streamlit would draw so many squares on a canvas, which knows no `INK`
     return alt.LayerChart(layer=layers, usermeta={"embedOptions": {"renderer": "svg"}})

@@ -48,5 +48,5 @@ def head_cells(
         size = alt.Size("size:Q", scale=None)
         ink = {"opacity": alt.Opacity("ink:Q", scale=None)} if "ink" in table else {}
         words = base.mark_text(color=INK, cursor=cursor, aria=False)
-        layers.append(words.encode(size, text="text:N", tooltip=tooltip, **ink))
+        layers.append(words.encode(size, text=alt.Text("text:N"), tooltip=tooltip, **ink))
     return alt.LayerChart(layer=layers)

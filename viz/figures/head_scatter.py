@@ -56,7 +56,7 @@ def head_scatter(
         columns["value"] = measure_name(color), ".3f"
     tooltip = tips(name=("head", TEXT), role=("", TEXT), **columns)
     base = alt.Chart(frame, height=400)
-    faded = alt.condition(shown, alt.value(0.7), alt.value(0.05))
+    faded = alt.OpacityValue(0.05, condition={"param": shown.name, "value": 0.7})
     bars = base.mark_rule(color=GREY, aria=False).encode(opacity=faded)
     points = (
         base.mark_point(filled=True, size=60, cursor="pointer", stroke=GREY, strokeWidth=0.5)
@@ -64,7 +64,7 @@ def head_scatter(
             **places,
             color=_color(frame, color),
             shape=shape,
-            opacity=alt.condition(shown, alt.value(1), alt.value(0.12)),
+            opacity=alt.OpacityValue(0.12, condition={"param": shown.name, "value": 1}),
             tooltip=tooltip,
         )
         .add_params(shown, alt.selection_point(name=PICKED, fields=["kind", "layer", "head"]))

@@ -114,10 +114,11 @@ def measures_chart(
     )
     legend = alt.Legend(gradientLength=28 * drawn["layer"].nunique())
     cells = alt.Chart(_listed(drawn), width=alt.Step(width), height=alt.Step(34)).mark_rect()
+    places = "layer:O", f"{across}:O"
     squares = cells.encode(
         *axes,
         color=alt.Color("value:Q", title=name, scale=scale, legend=legend),
-        tooltip=["layer:O", f"{across}:O", *tips(value=(name, ".3f"), **formats)],
+        tooltip=[*map(alt.Tooltip, places), *tips(value=(name, ".3f"), **formats)],
     )
     if "p" not in frame:
         return squares

@@ -51,13 +51,13 @@ def cost_chart(pair: str) -> alt.LayerChart:
     dots = base.mark_point(filled=True, opacity=1).encode(
         axes.named_color("kind", KINDS),
         _shape("kind", KINDS, ["diamond", "circle", "square"]),
-        size=alt.condition("datum.kind == 'Transformer'", alt.value(190), alt.value(70)),
+        size=alt.SizeValue(70, condition={"test": "datum.kind == 'Transformer'", "value": 190}),
         tooltip=forms.tips("model", "kind", bleu=("BLEU", "~f"), flops=("FLOPs", ".1e")),
     )
     place: dict[str, Any] = {name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")}
     weight = alt.expr("datum.kind == 'Transformer' ? 600 : 400")
     names = base.mark_text(**place, fontWeight=weight, fontSize=12, color=axes.INK)
-    return dots + names.encode(text="model:N")
+    return dots + names.encode(text=alt.Text("model:N"))
 
 
 def _shape(field: str, names: Iterable[str], shapes: list[str]) -> alt.Shape:

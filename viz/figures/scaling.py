@@ -40,8 +40,9 @@ def saturation_chart(
         tooltip=tips("measure", scale=("", ".3g"), value=("", ".4f")),
     )
     marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
-    rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
+    rules = marked.mark_rule(strokeDash=[3, 3], color=GREY)
     texts = marked.mark_text(baseline="bottom", dy=-3, color=INK)
+    rules = rules.encode(x, tooltip=tips("name"))
     return lines + rules + texts.encode(x, y=alt.YValue(0), text=alt.Text("name:N"))
 
 

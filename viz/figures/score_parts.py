@@ -18,7 +18,8 @@ def score_map(parts: pd.DataFrame) -> alt.Chart:
     slanted = axes.bare_axis(labelAngle=-60, **labels)
     x = alt.X("key:N", sort=list(parts.columns), title="key", axis=slanted)
     y = alt.Y("query:N", sort=list(parts.index), title="query", axis=axes.bare_axis(**labels))
-    color = alt.condition("datum.value < 0", alt.value(axes.OLIVE), alt.value(axes.PURPLE))
+    below = {"test": "datum.value < 0", "value": axes.OLIVE}
+    color = alt.ColorValue(axes.PURPLE, condition=below)
     squares = alt.Chart(table, height={"step": 24}).mark_rect(
         stroke=axes.GREY, strokeOpacity=0.2, strokeWidth=1, aria=False
     )

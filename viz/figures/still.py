@@ -62,7 +62,7 @@ def small_maps(
     maps = alt.layer(
         _squares(alt.Undefined, kind, None, None, None).properties(width=tile, height=tile),
         outline.transform_filter(f"{chosen} && !datum.column").encode(
-            x=alt.value(0), x2=alt.value("width"), y=alt.value(0), y2=alt.value("height")
+            alt.XValue(0), alt.X2Value("width"), alt.YValue(0), alt.Y2Value("height")
         ),
         data=table[there],
     )

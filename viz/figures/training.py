@@ -76,7 +76,7 @@ def run_chart(
         on="pointerover", nearest=True, empty=False, clear="pointerout", encodings=["x", "y"]
     )
     ring = base.mark_point(size=90, strokeWidth=2)
-    seen = alt.condition(near, alt.value(1), alt.value(0))
+    seen = alt.OpacityValue(0, condition={"param": near.name, "empty": False, "value": 1})
     layers += [ring.encode(opacity=seen).add_params(near)]
     # room for the legends of several runs and quantities over the plot
     height += 32 + 20 * math.ceil(len(runs) / 2) if len(runs) > 1 else 0

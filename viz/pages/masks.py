@@ -378,7 +378,7 @@ def shift_chart(
     align, dx = (alt.expr(f"{reads_side} ? {x}") for x in ("'right' : 'left'", "14 : -14"))
     texts = alt.Chart(tokens).mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
     faded = alt.Opacity("opacity:Q", scale=None)
-    texts = texts.encode(x, y, faded, text=alt.Text("token:N"), tooltip="token")
+    texts = texts.encode(x, y, faded, text=alt.Text("token:N"), tooltip=alt.Tooltip("token"))
     line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
     ends_of_line = {"x": "written:Q", "x2": "read:Q", "y": "from:O", "y2": "to:O"}
     rules = line.encode(**ends_of_line, tooltip=alt.Tooltip("text:N", title="shift right"))

@@ -32,7 +32,6 @@ http {{
     include {folder}/site.conf;
 }}
 """
-CADDY = "{{\nadmin off\nauto_https off\n}}\nimport {folder}/site.conf\n"
 CADDY_RUN = ["run", "--adapter=caddyfile", "--config"]
 
 
@@ -148,13 +147,14 @@ def proxy(name, folder, address):
     listen = f"127.0.0.1:{free_port()}"
     file, frame, here, there, run = {
         "nginx": ("nginx.conf", NGINX, "listen 80;", f"listen {listen};", ["-c"]),
-        "caddy": ("Caddyfile", CADDY, "\n:80 {", f"\nhttp://{listen} {{", CADDY_RUN),
+        "caddy": ("Caddyfile", "", "\n:80 {", f"\nhttp://{listen} {{", CADDY_RUN),
     }[name]
     site = (ROOT / "deploy" / file).read_text("utf-8").replace(here, there)
-    site = site.replace("127.0.0.1:8501", urlsplit(address).netloc)
+    site = site.replace("127.0.0.1:8501", urlsplit(address).netloc).replace("10s", "1s")
     (folder / "site.conf").write_text(site)
-    (folder / "main").write_text(frame.format(folder=folder))
-    env = {**os.environ, "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    (folder / "main").write_text(frame.format(folder=folder) or site)
+    folders = dict.fromkeys(("XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(folder))
+    env = {**os.environ, **folders, "CADDY_ADMIN": "off"}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [path, *run, str(folder / "main")], env=env, stdout=log, stderr=log
@@ -203,6 +203,10 @@ def test_pages_and_websockets_pass_other_proxies_at_the_root_and_below_a_path(
             assert status(front, f"{base}/_stcore/stream", *UPGRADE, f"Origin: {front}") == 101
             for path in ("_stcore/metrics", "_stcore/metric%73", "_stcore%2Fmetrics"):
                 assert status(front, f"{base}/{path}") == 404
+            place = urlsplit(front)
+            with socket.create_connection((place.hostname, place.port), 8) as silent:
+                silent.sendall(b"GET / HT")
+                assert not silent.recv(99).startswith(b"HTTP/1.1 2")  # it ends, or is refused
 
 
 def test_the_app_works_behind_a_proxy_below_a_path(browser, tmp_path, below_a_path):

@@ -38,9 +38,9 @@ COUNT = """() => {
       && right > 0 && element.checkVisibility({ visibilityProperty: true })
       && !element.closest("[aria-hidden=true]");
   };
-  const elements = all(document.body).filter(inView);
-  const stops = elements.filter((element) => element.tabIndex >= 0
-    && element.matches("a[href], button, input, select, textarea, summary, [tabindex]")
+  const stops = all(document.body).filter((element) =>
+    element.matches("a[href], button, input, select, textarea, summary, [tabindex]")
+    && element.tabIndex >= 0 && inView(element)
     && !element.matches(":disabled, canvas, section, [data-testid=stMain]")
     && !element.matches("[role=gridcell], [role=application], .hl-scroll, .hl-box")
     && !(element.type === "radio" && !element.checked));

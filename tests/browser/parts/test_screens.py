@@ -26,6 +26,7 @@ TEXT = "Two black dogs are running through the deep white snow today."  # 12 tok
 BAR, CONTROLS = 80, 48  # most pixels of height
 MAX_STOPS = 21  # eight of them are the navigation and the menus beside it
 WIDE, HIGH = 390, 844  # of the phone
+MAIN = "document.querySelector('[data-testid=stMain]')"
 MODES = [replace(mode, size=(1280, 720), checks={}) for mode in accessibility.MODES[:2]]
 
 
@@ -41,7 +42,6 @@ def axe():
 
 def opener(page, address):
     """Open pages of the app in a tab, until they are at rest."""
-    page.set_default_timeout(PATIENCE)
 
     def open_(path, **url):
         enter(page, f"{address}/{path}?{urlencode(url)}")
@@ -52,8 +52,16 @@ def opener(page, address):
 
 
 @pytest.fixture(scope="module")
+def desk(browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@pytest.fixture(scope="module")
 def phone(browser, bundled_address):
     page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
+    page.set_default_timeout(PATIENCE)
     return opener(page, bundled_address)
 
 
@@ -79,9 +87,9 @@ def expect_low(page):
 
 @pytest.mark.usefixtures("axe")
 def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault(
-    browser, bundled_address
+    desk, bundled_address
 ):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page = desk
     serious, faults = {}, []
     page.on("pageerror", lambda error: faults.append((page.url, str(error))))
     page.on(
@@ -103,13 +111,7 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
         assert ("English" in view.names) == is_used, path
         # each page in one mode: `python -m benchmarks accessibility` takes all in each
         serious[path] = accessibility.faults(page, MODES[number < len(PAGE_TITLES) / 2])
-    open_ = opener(page, bundled_address)
-    open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
-    serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
-    assert not any(serious.values()), serious
-    assert faults == []
     # the box grows with the sentence
-    open_("masks", text=TEXT)
     box = page.get_by_label("English")
     line = height(box)
     box.fill(f"{TEXT} " * 4)
@@ -117,11 +119,27 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
     box.fill(TEXT)
     assert height(box) == line
-    page.close()
+    opener(page, bundled_address)("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
+    serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
+    assert not any(serious.values()), serious
+    assert faults == []
 
 
 def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
-    page = phone("heads", text=SENTENCE)
+    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
+    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+    expect_wide(page)
+    assert span(page, ".st-key-heads-map")[0] > HIGH
+    scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
+    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
+    until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
+    assert span(page, ".st-key-heads-map")[0] >= 0
+    before = scrolled()
+    page.locator(AT_REST).wait_for()
+    page.get_by_role("gridcell", name="cross-attention, layer 2, head 2").dispatch_event("click")
+    page.get_by_role("heading", name="L2 H2 · cross").first.wait_for()
+    assert scrolled() == before  # it is in sight
+
     drawer = page.locator("[data-testid=stSidebar]")
     closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
     page.get_by_role("button", name="Expand sidebar").tap()
@@ -139,20 +157,7 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     # out of sight, out of the way of the keyboard
     assert page.get_by_role("link", name="All heads", exact=True).count() == 0
 
-    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
-    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
-    assert span(page, ".st-key-heads-map")[0] > HIGH
-    scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
-    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
-    until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
-    assert span(page, ".st-key-heads-map")[0] >= 0
-    before = scrolled()
-    page.locator(AT_REST).wait_for()
-    page.get_by_role("gridcell", name="cross-attention, layer 2, head 2").dispatch_event("click")
-    page.get_by_role("heading", name="L2 H2 · cross").first.wait_for()
-    assert scrolled() == before  # it is in sight
-
-    page = phone("masks", text=SENTENCE)
+    expect_choices_inside(page)
     page.get_by_role("button", name="Examples").tap()
     for example in EXAMPLES["English"]:
         box = page.get_by_role("menuitem", name=example).bounding_box()
@@ -162,6 +167,22 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     german(page).wait_for()
     # the keyboard of the phone stays away
     assert page.evaluate("document.activeElement.tagName") not in ("INPUT", "TEXTAREA")
+
+
+def expect_wide(page):
+    """The page is as wide as the phone, and its sentence has a line of its own, with its label."""
+    assert page.evaluate(f"{MAIN}.scrollWidth") <= WIDE
+    width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
+    assert width > 270
+
+
+def expect_choices_inside(page):
+    """No choice reaches out of its row."""
+    choices = page.locator(".stButtonGroup button")
+    choices.nth(2).wait_for()
+    past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
+        - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
+    assert max(past) <= 0.5
 
 
 # of each choice its top, left and right, and whether all of its borders are seen
@@ -186,25 +207,16 @@ COVERED = """() => {
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
-    main = "document.querySelector('[data-testid=stMain]')"
-    for path, key in (("", "player"), ("heads", "heads-map")):
-        page = phone(path, text=SENTENCE)
-        page.locator(f".st-key-{key} .hl canvas").first.wait_for()
-        assert page.evaluate(f"{main}.scrollWidth") <= WIDE
-        # a line of its own, which it shares with its label
-        width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
-        assert width > 270
-        if not path:  # the way on stands below the picture, which is higher than the screen
+    page = phone("masks", text=SENTENCE)
+    for path in ("heads", "translate", "roles"):
+        assert measured(page, bundled_address, path).shift < 0.05, path
+        if path == "translate":
+            page.locator(".st-key-player .hl canvas").first.wait_for()
+            expect_wide(page)
+            # the way on stands below the picture, which is higher than the screen
             way_on = page.locator(".st-key-first-steps").bounding_box()
             assert HIGH - 64 < way_on["y"] < HIGH - way_on["height"] + 1
-    for path in ("translate", "heads", "roles"):
-        assert measured(page, bundled_address, path).shift < 0.05, path
-    for path in ("masks", "roles"):
-        choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
-        choices.nth(2).wait_for()
-        past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
-            - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
-        assert max(past) <= 0.5, path
+    expect_choices_inside(page)
     page = phone("tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
@@ -226,15 +238,16 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
-        until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
+        until(page, lambda: page.evaluate(f"{MAIN}.scrollWidth") <= WIDE, True)
 
 
-def test_each_card_leaves_room_for_what_it_lights(browser, bundled_address, monkeypatch):
+def test_each_card_leaves_room_for_what_it_lights(desk, bundled_address, monkeypatch):
     monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
     # all cards of all lessons at four sizes: python -m benchmarks layout
     lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
     lesson = replace(lesson, cards=lesson.cards[:2])
-    assert list(lesson_layout.measure(browser, bundled_address, lesson, sizes)) == []
+    open_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731
+    assert list(lesson_layout.measure(desk, open_, lesson, sizes)) == []
 
 
 @pytest.mark.usefixtures("axe")

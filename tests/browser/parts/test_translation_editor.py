@@ -62,11 +62,11 @@ def test_typing_and_alternatives_lose_nothing_while_answers_come_late(browser, p
     line, keyboard = field(page), page.keyboard
     line.click()
     keyboard.press("Control+a")
-    typed = "Zwei r alte Rüden rennen."
+    typed = "Zwei r Rüden."
     for n, letter in enumerate(typed, 1):
         keyboard.type(letter)
         # a pause now and then: so a text is sent, and its answer comes under the letters after it
-        page.wait_for_timeout(380 if n % 7 == 0 else 20)
+        page.wait_for_timeout(380 if n % 5 == 0 else 20)
         assert line.input_value() == typed[:n]
     answered(page, typed)
     assert (line.input_value(), caret(page)) == (typed, (len(typed), len(typed)))
@@ -81,7 +81,7 @@ def test_typing_and_alternatives_lose_nothing_while_answers_come_late(browser, p
     answered(page, now)
     assert (line.input_value(), caret(page)) == (now, (11, 12))
     # the browser's own undo goes through all of it
-    for _ in range(40):
+    for _ in range(25):
         keyboard.press("Control+z")
     assert line.input_value() == FIRST
     answered(page, FIRST)
@@ -209,9 +209,11 @@ def test_field_and_mirror_break_their_lines_alike(still):
         "Im Donaudampfschifffahrtskapitän  sitzt „Wolle“ – AVATAR, Töpfe: »Ja!« ﬁ שלום 👩‍🚀. " * 4
     )
     bare: Still = still(content(text, []), width=700)
-    for width in range(300, 640, 17):
-        bare.page.set_viewport_size({"width": width, "height": 700})
-        heights = bare.page.evaluate("""() => [".hl-editor-mirror", ".hl-editor-field"]
-            .map((name) => document.querySelector(name).scrollHeight)""")
-        assert heights[0] == heights[1], width
+    apart = """() => Array.from({ length: 20 }, (_, n) => 300 + 17 * n).filter((width) => {
+        document.querySelector("main").style.width = `${width}px`;
+        const [mirror, field] = [".hl-editor-mirror", ".hl-editor-field"]
+            .map((name) => document.querySelector(name).scrollHeight);
+        return mirror !== field || mirror < 100;
+    })"""
+    assert bare.page.evaluate(apart) == []
     assert bare.fits()

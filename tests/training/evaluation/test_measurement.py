@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.fingerprint import fingerprint
+from tests.transformer.checkpoints.marian import marian_folder
 from training.evaluation import measurement
-from transformer import CheckpointError, export
+from transformer import CheckpointError
 from transformer.checkpoints import checkpoint
 
 
@@ -51,8 +52,7 @@ def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_file_of_a_person_is_not_replaced(checkpoint_folder, tmp_path, is_marian):
     folder = tmp_path / "copy"
     if is_marian:
-        export.write(checkpoint.load(checkpoint_folder), folder)
-        (folder / "EXPORT.json").unlink()
+        marian_folder.write(folder)
     else:
         shutil.copytree(checkpoint_folder, folder)
     measurement.store(folder, {"heads.json": b"{}"})

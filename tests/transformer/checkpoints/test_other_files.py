@@ -1,6 +1,5 @@
 """Other files, folders and names in place of a model are called by their name, with a next step."""
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -154,7 +153,6 @@ def test_a_pointer_of_git_lfs_is_no_damaged_file(
         "report --checkpoint {} A. -o page",
         "site --checkpoint {} --stored text --out new",
         "lessons check --checkpoint {} text",
-        "export marian --checkpoint {} --out new",
         "evaluate bleu --checkpoint {} --src text --ref text",
         "evaluate aer --checkpoint {} --src text --tgt text --gold links",
         "evaluate heads --checkpoint {} --src text --ref text",
@@ -191,9 +189,3 @@ def test_what_may_not_be_looked_at_is_no_missing_manifest(
     monkeypatch.setattr("pathlib.Path.stat", forbidden)
     with pytest.raises(CheckpointError, match="Permission denied"):
         Translator.load(folder)
-
-
-def test_the_bundled_names_are_those_of_every_command(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert main(["export", "marian", "--checkpoint", "bundled-de-en", "--out", str(out)]) == 0
-    assert json.loads((out / "EXPORT.json").read_bytes())["engine"] == "marian"

@@ -22,11 +22,10 @@ SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
 from transformer.cli import command
-from transformer.files.atomic import replace_folder, FolderKind, temporary_folder, write_files
+from transformer.files.atomic import replace_folder, temporary_folder
 
 def body():
-    kind = FolderKind("a test", lambda _: {})
-    with temporary_folder(here / "tmp") as folder, replace_folder(here / "out", kind) as new:
+    with temporary_folder(here / "tmp") as folder, replace_folder(here / "out") as new:
         (folder / "file").write_text("half")
         (new / "file").write_text("half")
         os.kill(os.getpid(), int(sys.argv[2]))
@@ -125,7 +124,6 @@ OUTPUTS = {
     "lessons handout": ["lesson"],
     "lessons collect": ["text"],
     "average --out": ["model", "model"],
-    "export marian": ["--checkpoint", "model"],
     "evaluate heads": ["--checkpoint", "model", "--src", "text", "--ref", "text"],
     "evaluate lines": ["--checkpoint", "model", "--src", "text"],
     "evaluate faithfulness": ["--checkpoint", "model", "--src", "text"],
@@ -136,7 +134,7 @@ COMPUTATIONS = (
     "transformer.Translator.translate", "transformer.Translator.trace",
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
     "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
-    "transformer.export.marian_weights", "viz.lessons.__main__.answer_key",
+    "viz.lessons.__main__.answer_key",
     "viz.lessons.__main__.read_answers",
 )  # fmt: skip
 
@@ -160,7 +158,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_computed
         monkeypatch.setattr(computation, lambda *_, **__: pytest.fail("too late"))
     subcommand = [option] if not option.startswith("--") else []
     arguments = [name, *subcommand, *rest, "--out"]
-    folders = name in ("site", "average", "export", "prepare", "train")
+    folders = name in ("site", "average", "prepare", "train")
     for out in ("file/new", "x" * 300, *([] if folders else ["no/such", "link", "data"])):
         assert main([*arguments, out]) == 2
         assert out[:90] in capsys.readouterr().err.replace("file cannot", "file/new cannot")

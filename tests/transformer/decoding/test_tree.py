@@ -21,14 +21,13 @@ def recorded(model, stop_after=1000, **options):
     return search.sentences
 
 
-@pytest.mark.parametrize("ending", [1.5, -30])
 @pytest.mark.parametrize(
-    "options",
+    ("options", "ending"),
     [
-        {"max_extra": 8, "n_best": 1},
-        {"max_length": 2},
-        {"max_extra": 8, "constraints": decoding.Constraints(prefix=(5, 4))},
-        {"beam_size": 6, "max_extra": 1},
+        ({"max_extra": 8, "n_best": 1}, 1.5),
+        ({"max_length": 2}, -30),
+        ({"max_extra": 8, "constraints": decoding.Constraints(prefix=(5, 4))}, 1.5),
+        ({"beam_size": 6, "max_extra": 1}, -30),
     ],
     ids=str,
 )

@@ -1,5 +1,3 @@
-import hashlib
-import json
 import os
 from pathlib import Path
 
@@ -10,19 +8,15 @@ from transformer.errors import CheckpointError
 from transformer.files import atomic
 
 
-def checksums(folder):
-    """Return those of a folder that holds no other files than `file` and what it lists."""
-    return {"file": None, **json.loads((folder / "list").read_bytes())}
+def one_file(folder):
+    """Refuse a folder that holds more than `file`."""
+    others = [path.name for path in folder.glob("*") if path.name != "file"]
+    return f"{others[0]} would be lost" if others else ""
 
 
-ONE_FILE = atomic.FolderKind("a test", lambda _: {"file": None})
-LISTED = atomic.FolderKind("a test", checksums)
-
-
-def fill(folder, text, kind=ONE_FILE, **options):
-    with atomic.replace_folder(folder, kind, **options) as new:
+def fill(folder, text):
+    with atomic.replace_folder(folder, one_file) as new:
         (new / "file").write_text(text)
-        return new
 
 
 def everything(folder):
@@ -31,10 +25,10 @@ def everything(folder):
 
 def test_a_folder_appears_when_its_block_ends(tmp_path):
     folder = tmp_path / "deep" / "model"
-    with atomic.replace_folder(folder, ONE_FILE) as new:
+    with atomic.replace_folder(folder, one_file) as new:
         (new / "file").write_text("first")
         assert not folder.exists()
-    with atomic.replace_folder(folder, ONE_FILE) as new:
+    with atomic.replace_folder(folder, one_file) as new:
         (new / "file").write_text("second")
         assert (folder / "file").read_text() == "first"
     assert (folder / "file").read_text() == "second"
@@ -54,7 +48,7 @@ def test_what_a_link_leads_to_is_replaced(tmp_path):
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_block_that_fails_leaves_everything_as_it_was(tmp_path, error):
     def fail():
-        with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
+        with atomic.replace_folder(tmp_path / "model", one_file) as new:
             (new / "file").write_text("half")
             raise error
 
@@ -65,23 +59,41 @@ def test_a_block_that_fails_leaves_everything_as_it_was(tmp_path, error):
     assert everything(tmp_path) == {"model/file"}
 
 
-@pytest.mark.parametrize("place", ["model", "model.before"])
-def test_a_file_that_was_not_written_here_keeps_the_folder(tmp_path, place):
-    for text in ("first", "second"):
-        fill(tmp_path / "model", text, keep_backup=True)
-    (tmp_path / place / "thesis.txt").write_text("mine")
-    before = fingerprint(tmp_path)
-    with pytest.raises(CheckpointError, match=rf"{place} is there, and 'thesis\.txt' in it would"):
-        fill(tmp_path / "model", "third", keep_backup=True)
-    assert not atomic.remove_folder(tmp_path / place, ONE_FILE)
-    assert fingerprint(tmp_path) == before
+def test_only_an_empty_folder_is_replaced_unless_another_rule_is_given(tmp_path):
+    def make():
+        with atomic.replace_folder(tmp_path / "model") as new:
+            (new / "file").write_text("mine")
+
+    (tmp_path / "model").mkdir()
+    make()
+    with pytest.raises(CheckpointError, match="model is there and is not an empty folder"):
+        make()
+    assert everything(tmp_path) == {"model/file"}
+
+
+def test_a_file_that_comes_at_the_last_moment_is_not_removed(tmp_path, monkeypatch):
+    fill(tmp_path / "model", "first")
+    rename = Path.rename
+
+    def late(path, target):
+        if path.name == "model":
+            (path / "thesis.txt").write_text("mine")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", late)
+    fill(tmp_path / "model", "second")
+    assert (tmp_path / "model" / "file").read_text() == "second"
+    (left,) = [path for path in tmp_path.iterdir() if path.name != "model"]
+    assert everything(left) == {"old/file", "old/thesis.txt"}
+    atomic.sweep(tmp_path)
+    assert (left / "old" / "thesis.txt").read_text() == "mine"
 
 
 def test_a_file_that_comes_while_the_folder_is_written_keeps_it(tmp_path):
     fill(tmp_path / "model", "first")
 
     def meanwhile():
-        with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
+        with atomic.replace_folder(tmp_path / "model", one_file) as new:
             (new / "file").write_text("second")
             (tmp_path / "model" / "thesis.txt").write_text("mine")
 
@@ -91,35 +103,8 @@ def test_a_file_that_comes_while_the_folder_is_written_keeps_it(tmp_path):
     assert (tmp_path / "model" / "file").read_text() == "first"
 
 
-def test_a_list_removes_no_file_outside_its_folder(tmp_path):
-    fill(tmp_path / "model", "first")
-    (tmp_path / "thesis.txt").write_text("mine")
-    digest = hashlib.sha256(b"mine").hexdigest()
-    paths = ["../thesis.txt", "../../thesis.txt", str(tmp_path / "thesis.txt")]
-    (tmp_path / "model" / "list").write_text(json.dumps(dict.fromkeys(["list", *paths], digest)))
-    with pytest.raises(CheckpointError, match="'list' in it would be lost"):
-        fill(tmp_path / "model", "second", LISTED)
-    listed = json.dumps({"list": None, **dict.fromkeys(paths, digest)})
-    (tmp_path / "model" / "list").write_text(listed)
-    fill(tmp_path / "model", "second", LISTED)
-    assert everything(tmp_path) == {"model/file", "thesis.txt"}
-
-
-def test_what_kills_left_behind_is_removed_and_nothing_else(tmp_path):
-    work = tmp_path / "model.headlight-0123abc_"
-    for path in ("new/file", "new/thesis.txt", "old/file", "0", "1"):
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        (work / path).write_text("half")
-    atomic.remove_leftovers(tmp_path, ["file"])
-    assert everything(tmp_path) == {f"{work.name}/new/thesis.txt"}
-    (work / "new" / "thesis.txt").unlink()
-    atomic.remove_leftovers(tmp_path, ["file"])
-    assert not work.exists()
-
-
 def test_a_rename_that_fails_is_taken_back(tmp_path, monkeypatch):
-    for text in ("first", "second"):
-        fill(tmp_path / "model", text, keep_backup=True)
+    fill(tmp_path / "model", "first")
     rename = Path.rename
 
     def failing(path, target):
@@ -130,14 +115,17 @@ def test_a_rename_that_fails_is_taken_back(tmp_path, monkeypatch):
     before = fingerprint(tmp_path)
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises(OSError, match="Input/output error"):
-        fill(tmp_path / "model", "third", keep_backup=True)
+        fill(tmp_path / "model", "second")
     assert fingerprint(tmp_path) == before
 
 
 def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(CheckpointError, match="loop is there and is not a test"):
-        fill(tmp_path / "loop", "new")
+    with (
+        pytest.raises(CheckpointError, match="loop is there and is not an empty folder"),
+        atomic.replace_folder(tmp_path / "loop"),
+    ):
+        pass
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
     for nameless in (Path(), Path("/")):
         with pytest.raises(OSError, match="name a folder to be made"):

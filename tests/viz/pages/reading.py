@@ -1,5 +1,7 @@
 """Readers of a page, as the browser gets it."""
 
+import json
+import re
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import texts
 from tests.viz.draw.message import decode
 from viz.app.view.page import TITLE
 
@@ -45,6 +48,21 @@ def tables(app: AppTest) -> list[list[list[str]]]:
         for element in app.markdown
         if len(lines := element.value.splitlines()) > 2 and lines[0].startswith("|")
     ]
+
+
+def page_text(app: AppTest) -> str:
+    markdown = " ".join(element.value for element in app.markdown)
+    return " ".join([*texts(app), *(heading.value for heading in app.subheader), markdown])
+
+
+def assert_whole(app: AppTest) -> None:
+    """No number is missing in what a page says and draws."""
+    assert not re.search(r"\bnan\b", page_text(app), re.IGNORECASE)
+    for chart, element in enumerate(app.get("vega_lite_chart")):
+        assert "NaN" not in json.dumps(json.loads(element.proto.spec).get("datasets", {}))
+        for frame in frames(app, chart):
+            missing = frame.select_dtypes("number").isna().any()
+            assert not missing.any(), frame[missing[missing].index]
 
 
 def program(app: AppTest) -> str:

@@ -5,6 +5,7 @@ what is drawn; a view has those that no view before it has. With HEADLIGHT_RENEW
 written anew: look at the difference before you commit it.
 """
 
+import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -20,7 +21,10 @@ import pytest
 from tests.viz.draw.message import decode
 from tests.viz.pages.descriptions import describe_page
 from transformer import AttentionTrace, Translator
+from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
+from viz.app.cache import memory
+from viz.app.cache.memory import ByteCache
 from viz.findings import ranked
 from viz.pages.translate import VIEWS as VIEWS_OF_TRANSLATE
 
@@ -128,6 +132,16 @@ ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 def bundled() -> tuple[Translator, dict[str, AttentionTrace]]:
     translator = Translator.load()
     return translator, {text: translator.trace(text) for text in SENTENCES}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _searches_stop_early() -> Iterator[None]:
+    """Translations of changed models, which do not end, have some pieces instead of fifty."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(inspect.unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
+        own = ByteCache(memory.LIMIT)
+        patch.setattr(memory, "shared_cache", lambda: own)
+        yield
 
 
 @pytest.mark.parametrize("page", VIEWS)

@@ -18,14 +18,13 @@ import safetensors
 import torch
 from torch import Tensor
 
-from transformer import attention, embedding
+from transformer import embedding
 from transformer.checkpoints.checkpoint import DTYPES, is_finite, require_form
 from transformer.checkpoints.marian.config import MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
 from transformer.errors import CheckpointError, reading
 from transformer.files.reading import GIB, MIB, open_bounded
-from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
 
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
@@ -307,27 +306,3 @@ def _output_bias(stored: Stored, config: MarianConfig, target: MarianVocabulary)
     if target.numbers.get("<s>") != config.number("decoder_start_token_id"):
         ours[BOS] = _NEVER  # Marian begins with another piece, mostly `<pad>`, which is there, too
     return ours
-
-
-@torch.no_grad()
-def marian_weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
-    """Yield our weights, and biases of zero, as `model.safetensors` names and orders them."""
-    yield "model.shared.weight", pairs_to_halves(model.shared_embedding, axis=1)
-    bias = model.output_bias
-    zeros = torch.zeros(1, model.config.vocab_size)
-    yield "final_logits_bias", zeros if bias is None else bias[None]
-    for name, parameter in model.named_parameters():
-        if name not in ("shared_embedding", "output_bias"):
-            axis = _axis_of_d_model(name)
-            tensor = parameter.contiguous() if axis is None else pairs_to_halves(parameter, axis)
-            yield _marian_name(name), tensor
-    for name, module in model.named_modules():
-        if isinstance(module, attention.MultiHeadAttention) and not model.config.attention_bias:
-            for part in ("W_Q", "W_K", "W_V", "W_O"):
-                yield _marian_name(f"{name}.{part}.bias"), torch.zeros(model.config.d_model)
-
-
-def pairs_to_halves(x: Tensor, axis: int) -> Tensor:
-    """Reorder an axis of d_model: all sines before all cosines; undoes `halves_to_pairs`."""
-    pairs: Tensor = x.unflatten(axis, (-1, 2))
-    return pairs.transpose(axis, axis + 1).flatten(axis, axis + 1).contiguous()

@@ -77,29 +77,30 @@ class ByteCache:
             return self._entries[key][0] if key in self._entries else None
 
 
-def size_of(value: object, counted: set[int] | None = None) -> int:
+def size_of(value: object) -> int:
     """Return the size of a value and all its contents in bytes; a view counts as its whole array.
 
-    What is `counted`, by `id`, counts no more; nor does a trace that a key only refers to.
+    A trace that a key only refers to does not count.
     """
-    counted = set() if counted is None else counted
-    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
-        value = value.base
-    if id(value) in counted:
-        return 0
-    counted.add(id(value))
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    size = sys.getsizeof(value)
-    if isinstance(value, str | bytes | int | float):
-        return size
-    if isinstance(value, Mapping):
-        parts = [*value.keys(), *value.values()]
-    elif isinstance(value, tuple | list | AbstractSet):
-        parts = list(value)
-    else:
-        parts = [getattr(value, "__dict__", None)]
-    return size + sum(size_of(part, counted) for part in parts if part is not None)
+    size, parts, counted = 0, [value], set[int]()
+    while parts:
+        part: Any = parts.pop()
+        while isinstance(part, np.ndarray) and isinstance(part.base, np.ndarray):
+            part = part.base
+        if part is None or id(part) in counted:
+            continue
+        counted.add(id(part))
+        if isinstance(part, np.ndarray):
+            size += part.nbytes
+            continue
+        size += sys.getsizeof(part)
+        if isinstance(part, Mapping):
+            parts += [*part.keys(), *part.values()]
+        elif isinstance(part, tuple | list | AbstractSet):
+            parts += part
+        elif not isinstance(part, str | bytes | int | float):
+            parts.append(getattr(part, "__dict__", None))
+    return size
 
 
 def call_heap(name: str, *numbers: int) -> None:

@@ -9,8 +9,8 @@ import { circle, type Mark, path, type Place, rect, text } from "../core/scene.t
 import { SharedChoice } from "../core/store.ts";
 import { figure, fixed, isolate, number, quote, tidy } from "../core/text.ts";
 import {
-  BEND, connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW,
-  sameIn, SMALL, type TreeData, type TreeNode, type TreePlan,
+  connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW, sameIn,
+  SMALL, type TreeData, type TreeNode, type TreePlan,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
 
@@ -18,8 +18,6 @@ const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
 const LINE = { thinnest: 1, widest: 5 };
 const SHARE = { leads: 0.62, ends: 0.34, dropped: 0.24 }; // of ink in a line
-const HALO = 5; // of paper at both sides of a line where it crosses another, together
-const ROUND = 5;
 const EVERY = 5; // every fifth step has its number
 
 type TreeScene = Scene<TreeData, TreePlan, TreeAt>;
@@ -27,23 +25,19 @@ type TreeScene = Scene<TreeData, TreePlan, TreeAt>;
 export function treeMarks(scene: TreeScene, visible: Place): Mark[] {
   const { data, plan, at, theme } = scene;
   const inSight = (n: number) => {
-    const { x, end, bend, width } = placeOf(scene, n);
-    return (bend ?? x) - ROOT < visible.x + visible.width
-      && Math.max(end, x + width) + ROUND > visible.x;
+    const { x, end, width } = placeOf(scene, n);
+    return startOf(scene, n) < visible.x + visible.width && Math.max(end, x + width) > visible.x;
   };
-  const drawn = plan.rows.flat().filter(inSight).reverse(); // the translation last, so over others
+  const drawn = plan.steps.flat().filter(inSight).reverse(); // the translation last, so over others
   const lit = at ? pathTo(data, at.node) : [];
-  const { leads } = plan.course;
-  const bent = drawn.filter((n) => placeOf(scene, n).bend !== null)
-    .sort((a, b) => Number(leads[a]) - Number(leads[b]));
   return [
     ...numbers(scene),
-    ...lit.flatMap((n, nth) => (inSight(n) ? light(scene, n, lit[nth + 1]) : [])),
+    ...lit.filter(inSight).map((n) => {
+      const { x, end, width } = placeOf(scene, n);
+      return lineTo(scene, n, litLook(theme), n === at?.node ? x + width : end);
+    }),
     ...drawn.flatMap((n) => grounds(scene, n)),
-    ...drawn.flatMap((n) => along(scene, n, lookOf(scene, n))),
-    ...bent.flatMap((n) => gap(scene, n)),
-    ...lit.flatMap((n) => (inSight(n) ? across(scene, n, litLook(theme)) : [])),
-    ...bent.flatMap((n) => across(scene, n, lookOf(scene, n))),
+    ...drawn.map((n) => lineTo(scene, n, lookOf(scene, n))),
     circle({ x: ROOT / 2, y: NUMBERS + ROW.line, radius: 3.5, fill: theme.ink }),
     ...outline(scene),
     ...drawn.flatMap((n) => words(scene, n, lit.includes(n))),
@@ -77,47 +71,28 @@ function lookOf(
   return { stroke: course.top[n] ? ink : mixed(ink, paper, share), line };
 }
 
-function light(scene: TreeScene, n: number, next?: number) {
-  const { x, width } = placeOf(scene, n);
-  const to = next === undefined ? x + width : placeOf(scene, next).bend ?? placeOf(scene, next).x;
-  return along(scene, n, litLook(scene.theme), to);
+/** Where the line to a node begins: at its parent's end, or at the dot. */
+function startOf(scene: TreeScene, n: number) {
+  const { parent } = scene.data.nodes[n];
+  return parent < 0 ? ROOT / 2 : placeOf(scene, parent).end;
 }
 
-function along(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)) {
+/** Draw the line from the parent, and below the piece. */
+function lineTo(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)): Mark {
   const { x, y } = placeOf(scene, n);
-  const from = scene.plan.course.top[n] && scene.data.nodes[n].parent < 0 ? ROOT / 2 : x;
-  return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
+  const { parent } = scene.data.nodes[n];
+  const from = startOf(scene, n);
+  const above = (parent < 0 ? NUMBERS : placeOf(scene, parent).y) + ROW.line;
+  const middle = (from + x) / 2;
+  const to = y + ROW.line;
+  const way = above === to ? "" : `C${middle},${above} ${middle},${to} ${x},${to}`;
+  return path({ d: `M${from},${above}${way}H${end}`, ...look });
 }
 
 function endOf(scene: TreeScene, n: number) {
   const { x, end, label } = placeOf(scene, n);
   if (scene.data.nodes[n].score === null) return end;
   return x + label + (label && MARK.before) + MARK.width / 2;
-}
-
-function across(scene: TreeScene, n: number, look: Look): Mark[] {
-  const { x, bend } = placeOf(scene, n);
-  if (bend === null) return [];
-  const { from, to, round } = turn(scene, n);
-  const turned = `Q${bend},${to} ${bend + ROUND},${to}`;
-  return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
-}
-
-function gap(scene: TreeScene, n: number): Mark[] {
-  const bend = placeOf(scene, n).bend as number;
-  const { from, to, round } = turn(scene, n);
-  const { line } = lookOf(scene, n);
-  const d = `M${bend},${from + round}V${to - 2 * round}`;
-  return [path({ d, stroke: scene.theme.paper, line: line + HALO })];
-}
-
-function turn(scene: TreeScene, n: number) {
-  const { parent } = scene.data.nodes[n];
-  const above = (parent < 0 ? NUMBERS : placeOf(scene, parent).y) + ROW.line;
-  const to = placeOf(scene, n).y + ROW.line;
-  const down = Math.sign(to - above);
-  const from = above + (parent < 0 ? 0 : down * lookOf(scene, parent).line / 2);
-  return { from: tidy(from), to, round: down * ROUND };
 }
 
 function grounds(scene: TreeScene, n: number): Mark[] {
@@ -168,6 +143,7 @@ const HELP = "Left goes to the parent, right to the best child, up and down to t
   + "a step; Enter: the translation must begin this way.";
 const CLICK = "Click a word: the translation must begin this way.";
 const LEAST = 4; // rows that there is room for, whatever the tree
+const NEAR = 4; // of a piece, where a click is still meant for it
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
 export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
@@ -231,12 +207,10 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
   }
 
   hit(x: number, y: number) {
-    const { places, rows } = this.plan;
-    const node = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
-      const place = places[n] as NodePlace;
-      return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
-    });
-    return node === undefined ? null : { node };
+    const { columns, places, steps } = this.plan;
+    const step = columns.findLastIndex((start) => start <= x + NEAR);
+    const node = steps[step]?.[Math.floor((y - NUMBERS) / ROW.height)] ?? -1;
+    return places[node] && x < places[node].end + NEAR ? { node } : null;
   }
 
   pick({ node }: TreeAt) {
@@ -255,24 +229,21 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
   /** Find the node that a key leads to: back to the parent, on to the best child, up and down among
    * those of its step as they stand, so to its siblings too. */
   next(key: string) {
-    const { nodes, roots } = this.data;
-    const { course: { top, next }, places } = this.plan;
+    const { nodes } = this.data;
+    const { steps, places } = this.plan;
     if (!(key in MOVES)) return null;
-    if (!this.at || key === "Home") return roots.find((n) => top[n]) ?? null;
+    if (!this.at || key === "Home") return steps[1]?.[0] ?? null;
     const at = this.at.node;
     if (key === "ArrowLeft") return nodes[at].parent < 0 ? at : nodes[at].parent;
-    const after = (n: number) =>
-      (next[n] >= 0 ? next[n] : nodes[n].children.find((child) => places[child]) ?? n);
+    const after = (n: number) => steps[nodes[n].step + 1]?.find((m) => nodes[m].parent === n) ?? n;
     if (key === "ArrowRight") return after(at);
     if (key === "End") {
       let last = at;
       while (after(last) !== last) last = after(last);
       return last;
     }
-    const rowOf = (n: number) => places[n]?.row ?? 0;
-    const same = [...nodes.keys()].filter((n) => places[n] && nodes[n].step === nodes[at].step)
-      .sort((a, b) => rowOf(a) - rowOf(b));
-    return same[same.indexOf(at) + (key === "ArrowUp" ? -1 : 1)] ?? at;
+    const row = (places[at] as NodePlace).row + (key === "ArrowUp" ? -1 : 1);
+    return steps[nodes[at].step][row] ?? at;
   }
 
   boxOf({ node }: TreeAt) {

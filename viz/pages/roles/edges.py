@@ -223,7 +223,7 @@ def edges_chart(
             x,
             y,
             alt.Fill("attention:N", scale=fills, legend=alt.Legend(title=None, orient="top")),
-            opacity=alt.condition("datum.joined", alt.value(1), alt.value(0.3)),
+            opacity=alt.OpacityValue(0.3, condition={"test": "datum.joined", "value": 1}),
             tooltip=forms.tips(name=("head", forms.TEXT)),
         )
         .add_params(alt.selection_point(name=PICKED, fields=["kind", "layer", "head"]))

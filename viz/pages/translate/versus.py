@@ -82,7 +82,7 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
             type="tertiary",
             on_click=_take,
             args=(bar.requested, decoding.model, other),
-            help="Uses it on all pages. Undo brings the other one back.",
+            help="Uses it on all pages. The browser’s Back brings the other one back.",
         )
     caveat = ""
     if not decoding.is_back and decoding.translator is not bar.translator:

@@ -203,21 +203,6 @@ def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypa
             assert other.result().text == translator.translate(TEXTS[3]).text
 
 
-def test_clients_take_turns(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "TOGETHER", 1)
-    monkeypatch.setattr(search_queue, "current_client", lambda: "school")
-    queue = SearchQueue()
-    with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]) as futures:
-        monkeypatch.setattr(search_queue, "current_client", lambda: "other")
-        with ThreadPoolExecutor(1) as threads:
-            futures.append(threads.submit(queue.search, translator, TEXTS[3], TREE))
-            until(lambda: waiting(queue) == 3)
-            gate.open.set()
-            for future in futures:
-                future.result()
-    assert gate.texts == [TEXTS[n] for n in (0, 3, 1, 2)]
-
-
 def test_an_error_of_one_is_that_of_its_reader_alone(translator, gate, monkeypatch) -> None:
     class Broken(gate.search):
         def __init__(self, loaded, sources, settings) -> None:

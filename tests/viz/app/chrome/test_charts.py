@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
@@ -29,6 +30,19 @@ def script() -> None:
     from viz.app.chrome.charts import altair_chart
 
     altair_chart(st.session_state["spec"], key="chart", alt="A line.")
+
+
+def test_rows_are_those_of_altair_without_what_json_lacks() -> None:
+    table = pd.DataFrame({
+        "n": [0, 2], "x": [0.5, float("inf")], "on": [True, False], "word": ["a", None],
+        "list": [np.arange(2), (1,)], "when": pd.to_datetime(["2026-11-30", "2026-12-01"]),
+    })  # fmt: skip
+    plain = table.drop(columns=["word", "when"])
+    assert charts.rows_of(plain) == alt.to_values(plain)
+    assert charts.rows_of(table[["word"]]) == {"values": [{"word": "a"}, {"word": None}]}
+    assert charts.rows_of(table[["when"]]) == alt.to_values(table[["when"]])
+    rows = charts.rows_of(table.assign(x=np.float32(0.5), n=np.int64(1)))["values"]
+    assert json.dumps(rows, default=str)
 
 
 def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:

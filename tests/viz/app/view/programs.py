@@ -4,8 +4,10 @@ import ast
 import dataclasses
 import inspect
 from collections.abc import Mapping
+from math import isclose
 from typing import Any
 
+import altair
 import numpy as np
 import pandas as pd
 import torch
@@ -14,19 +16,24 @@ from transformer import Translation
 from transformer.paper.multi_head import ProjectionTimes
 
 Programs = list[tuple[str, dict[str, object]]]
+CLOSE = {"rel_tol": 1e-4, "abs_tol": 1e-5}
 
 
 def same(value: Any, other: Any) -> bool:
     """Compare two values with all that they hold, numbers up to rounding."""
-    if isinstance(value, torch.Tensor | np.ndarray | float):
+    if value is other:
+        return True
+    if isinstance(value, float):
+        return bool(np.isnan(value) and np.isnan(other)) or isclose(value, other, **CLOSE)
+    if isinstance(value, torch.Tensor | np.ndarray):
         value, other = np.asarray(value), np.asarray(other)
         if value.dtype.kind in "fc":
             return bool(np.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True))
         return bool(np.array_equal(value, other))
     if hasattr(value, "to_plotly_json"):
         return same(value.to_plotly_json(), other.to_plotly_json())
-    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
-        return same(value.to_dict(), other.to_dict())
+    if isinstance(value, altair.TopLevelMixin):  # one is as valid as both
+        return same(value.to_dict(), other.to_dict(validate=False))
     if isinstance(value, pd.DataFrame):
         return same_table(value, other)
     if isinstance(value, ProjectionTimes):  # measured anew

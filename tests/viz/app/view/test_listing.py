@@ -17,8 +17,13 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app.view.programs import Programs, check, same
 from tests.viz.app_test import texts
+from tests.viz.pages.corpus.conftest import REFERENCES, TEXTS
+from tests.viz.pages.reading import assert_whole
+from tests.viz.pages.roles import made_reports
+from training.evaluation import measurement
 from transformer import TransformerConfig, Translator
 from transformer.circuits import pairs, pairs_report
+from transformer.corpus import measuring, result_file
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.positions import NO_EDIT, Edit, RotationError
@@ -38,6 +43,8 @@ VIEWS = [
     pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
 ]
 
+OF_A_MODEL = [case for case in VIEWS if case.values[1].needs != "nothing"]
+
 PARTS = {
     page: [
         f"viz.pages.{page.path}",
@@ -54,8 +61,11 @@ PARTS = {
 """Names of the modules of each page."""
 
 TEXT = "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."
-STORED = [("roles", "Roles"), ("roles", "Remove heads"), ("translate", "")]
-"""Pages, and their views of a sentence with numbers that are stored beside the model."""
+STORED = [
+    *(("translate", ""), ("roles", "Remove heads")),
+    *(("corpus", view) for view in ("Remove heads", "Dictionary", "Pairs")),
+]
+"""Pages, and their views with numbers that are stored beside the bundled models alone."""
 NOTHING = "Without a translation there is nothing to draw."
 
 
@@ -130,13 +140,25 @@ def check_all(programs: Programs, folder: Path) -> None:
             check(source, values)
 
 
+@pytest.fixture(scope="module")
+def measured(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tests' own model with measured lines, and a report on its heads."""
+    translator = Translator.load(trained_folder)
+    report = made_reports.head_report_of(translator)
+    folder = tmp_path_factory.mktemp("measured") / "model"
+    made_reports.folder_with(trained_folder, folder, report)
+    lines = measuring.measure_lines(translator, TEXTS, references=REFERENCES)
+    measurement.store(folder, {result_file.FILE: result_file.to_bytes(lines)})
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_the_code_under_a_view_gives_every_value(
-    serve, listed, computed, trained_folder: Path, page: Page, view: View
+    serve, listed, computed, measured: Path, page: Page, view: View
 ) -> None:
-    is_stored = view.needs == "model" or (page.path, view.key) in STORED
-    app = opened(serve, page, view, BUNDLED if is_stored else trained_folder, TEXT)
+    is_stored = (page.path, view.key) in STORED
+    app = opened(serve, page, view, BUNDLED if is_stored else measured, TEXT)
     assert listed  # a view without code has numbers that are neither cached nor listed
     shown = [code.value for code in app.code if code.language == "python"]
     assert shown[-1:] == [source for source, _ in listed[-1:]]  # Hooks has code above
@@ -147,7 +169,7 @@ def test_the_code_under_a_view_gives_every_value(
     computed.clear()
     app.run()
     assert computed == []
-    check_all(listed, trained_folder.parent)
+    check_all(listed, measured.parent)
 
 
 def test_each_view_that_a_page_defines_is_in_its_tuple() -> None:
@@ -171,12 +193,14 @@ def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "view"), VIEWS)
+@pytest.mark.parametrize(("page", "view"), OF_A_MODEL)
 def test_the_code_under_a_view_gives_every_value_of_a_marian_folder(
     serve, listed, marian: Path, page: Page, view: View
 ) -> None:
     app = opened(serve, page, view, marian, "The old cat sleeps.")
+    assert_whole(app)
     to_bounds(app, page)
+    assert_whole(app)
     check_all(listed, marian.parent)
 
 
@@ -208,10 +232,13 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "url"), CHOICES)
-def test_the_code_under_a_view_follows_its_choices(serve, listed, page: str, url) -> None:
-    app = serve(page, checkpoint=BUNDLED, text="A dog runs.", **url)
+def test_the_code_under_a_view_follows_its_choices(
+    serve, listed, measured: Path, page: str, url
+) -> None:
+    is_stored = page == "translate" or "removed" in url or "model2" in url
+    app = serve(page, checkpoint=BUNDLED if is_stored else measured, text="A dog runs.", **url)
     assert not app.exception
-    check(*listed[-1])
+    check_all([listed[-1]], measured.parent)
 
 
 def test_links_that_two_models_cannot_make_leave_the_page_whole(

@@ -164,7 +164,9 @@ def plot(rows: pd.DataFrame) -> alt.VConcatChart:
         ("seconds to a page", {"p95": "95 % within", "p50": "median"}),
     ):
         colors = alt.Scale(domain=[*names.values()], range=[GREY, VIOLET])
-        base = alt.Chart(rows.rename(columns=names).melt("pages", names.values(), "name")).encode(
+        base = alt.Chart(
+            rows.rename(columns=names).melt("pages", [*names.values()], "name")
+        ).encode(
             alt.X("pages:Q", title="pages drawn"),
             alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)),
             alt.Color("name:N", title=None, scale=colors),

@@ -112,7 +112,7 @@ def test_the_first_step_can_be_taken(
         yield SimpleNamespace(port=port, ports=[port], wait=lambda: None)
 
     @contextmanager
-    def chromium() -> Iterator[Chromium]:
+    def chromium() -> Iterator[Any]:
         if name != "frames":
             yield Chromium(shared, address, monkeypatch)
             return

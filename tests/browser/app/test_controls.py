@@ -64,7 +64,9 @@ def test_every_link_and_button_leaves_the_page_whole(
     page = visit(text=app_page.SENTENCE)
     settle(page)
     start = page.url
-    watch, faults, groups = Watch(page, logged_app[1]), [], set()
+    watch = Watch(page, logged_app[1])
+    faults: list[str] = []
+    groups: set[str] = set()
 
     def new(opener: str = "") -> list[tuple[Control, ...]]:
         """Ways to one control of each group that is new: ten buttons for ten texts are one."""

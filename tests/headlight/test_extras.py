@@ -45,7 +45,8 @@ try:
 except ImportError as error:
     print(error)
 """
-ENDS = ("out", "err")
+ENDS = ("out", "err")  # of the files that hold what a copy prints
+
 COPIES = """
 import json, os, traceback
 import pandas, safetensors.torch, sentencepiece, torch
@@ -66,6 +67,8 @@ for place, program in json.load(sys.stdin):
     statuses.append(os.waitstatus_to_exitcode(os.wait()[1]))
 print(json.dumps(statuses))
 """
+"""Program that runs others in copies of itself: what every installation has is imported once."""
+
 WORKS = {"": LIBRARY, "app": PAGES, "train": ""}
 """Programs that run with the extra, or with none, and nothing else installed."""
 

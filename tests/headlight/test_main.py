@@ -95,11 +95,8 @@ def test_a_command_that_is_none_is_one_sentence(capsys):
     assert main(["trian", "--help"]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err == (
-        "headlight: there is no command 'trian': choose one of "
-        "app, translate, export, report, site, lessons, download, prepare, train, average, "
-        "evaluate.\n"
-    )
+    names = ", ".join(COMMANDS)
+    assert output.err == f"headlight: there is no command 'trian': choose one of {names}.\n"
 
 
 def test_the_version_and_the_script_are_the_package_s(capsys):

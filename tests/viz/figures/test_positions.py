@@ -1,7 +1,4 @@
-"""The figures hold the encoding, its products and its rotation, number by number."""
-
-import math
-from typing import Any
+"""Maps of many dimensions and rows have ticks of numbers and means of blocks."""
 
 import numpy as np
 import pytest
@@ -14,17 +11,7 @@ from viz.figures.positions import (
     axis_title,
     encoding_map,
     signed_map,
-    wave_curves,
-    wavelength_chart,
 )
-
-WIDTH = 8
-WAVES = wavelengths(WIDTH)
-
-
-def rows(chart: Any, layer: int) -> list[dict[str, Any]]:
-    spec = chart.to_dict()
-    return spec["datasets"][spec["layer"][layer]["data"]["name"]]
 
 
 @pytest.mark.parametrize("width", [2, 512, 4096])
@@ -37,24 +24,6 @@ def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> No
     assert axis.tickvals[0] == 0
     assert 2 <= len(axis.tickvals) <= 9
     assert axis.tickvals[-1] < width / cells
-
-
-def test_every_dimension_has_its_wavelength_and_the_chosen_ones_are_marked() -> None:
-    chart = wavelength_chart(WAVES, [5, 0])
-    line, dots = rows(chart, 0), rows(chart, 1)
-    for row in line:
-        n = row["dimension"] // 2
-        assert row["wavelength"] == pytest.approx(2 * math.pi * 10_000 ** (2 * n / WIDTH))
-    assert [row["dimension"] for row in line] == list(range(WIDTH))
-    assert [row["dimension"] for row in dots] == [5, 0]
-    curves = wave_curves(
-        np.zeros((20, WIDTH)), [5, 0], WAVES, np.zeros(1), np.zeros((1, WIDTH))
-    ).to_dict()
-    colors = curves["layer"][0]["encoding"]["color"]["scale"]["range"]
-    assert [row["ink"] for row in dots] == colors  # as the curves that they belong to
-    scale = chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]
-    assert scale["type"] == "log"
-    assert scale["domain"] == pytest.approx([2 * math.pi, 10_000 * 2 * math.pi])
 
 
 def test_a_map_of_more_cells_than_pixels_is_of_means_and_says_so() -> None:

@@ -22,8 +22,7 @@ def test_the_unit_of_a_measurement_is_that_of_its_factor() -> None:
         assert units[title.split()[0]] == factor
 
 
-@pytest.mark.parametrize("page", ["additive", "inside"])
-@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize(("page", "shown"), [("additive", True), ("inside", False)])
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_link_names_a_scale_as_the_code_or_as_the_screen(serve, page, shown, scale) -> None:
     named = scale.replace("d_k", "dₖ") if shown else scale

@@ -34,10 +34,10 @@ def removals(heads: list[Head]) -> list[Removal]:
     return [Removal(*head) for head in heads]
 
 
-@pytest.mark.parametrize("count", [1, 5])
 def test_needed_heads_are_removed_beside_five_draws_of_others(
-    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch, count: int
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    count = 5
     drawn: list[list[list[Head]]] = []
     as_ever = removal_order.log_p_without
 

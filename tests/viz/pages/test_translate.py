@@ -11,7 +11,7 @@ from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import Translator, decoding
-from transformer.analysis import alignment, alignment_settings, source_share
+from transformer.analysis import alignment, alignment_settings
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.text.languages import OURS
 from viz.app.cache import cached_results
@@ -77,16 +77,6 @@ def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypa
     text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
     assert "31" not in text  # that figure is of the other row
     assert explanations.as_markdown(link_method(SETTINGS, OURS, "writes")) == text
-
-
-def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, translator) -> None:
-    assert not serve("translate", text=SENTENCE).toggle(key="where_from").value
-    meta, _ = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
-    trace = translator.trace(SENTENCE)
-    shares = source_share.by_words(source_share.source_shares(translator, trace), trace)
-    assert meta["shares"]["source"] == pytest.approx(shares.used, abs=1e-6)
-    assert meta["shares"]["target"] == pytest.approx(shares.from_source, abs=1e-6)
-    assert meta["shares"]["onSinks"] == pytest.approx(shares.on_sinks, abs=1e-6)
 
 
 def test_where_nothing_was_written_there_is_nothing_to_link(serve, translator, monkeypatch) -> None:

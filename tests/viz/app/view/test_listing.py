@@ -39,11 +39,15 @@ from viz.pages.corpus.lines import LINES
 from viz.pages.positions.tables import Size
 
 PAGES: list[Page] = [import_module(f"viz.pages.{path}").PAGE for path in PAGE_TITLES]
-VIEWS = [
-    pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
-]
 
-OF_A_MODEL = [case for case in VIEWS if case.values[1].needs != "nothing"]
+
+def cases(*without: str) -> list[Any]:
+    """Return page and view of all views that need other things."""
+    views = [(page, view) for page in PAGES for view in page.views if view.needs not in without]
+    return [pytest.param(page, view, id=f"{page.path} {view.key}") for page, view in views]
+
+
+VIEWS, OF_A_MODEL = cases(), cases("nothing")
 
 PARTS = {
     page: [
@@ -284,9 +288,12 @@ def test_a_view_of_a_trace_is_not_drawn_for_a_translation_without_one(serve) -> 
     assert "kind" not in [group.key for group in app.button_group]
 
 
-def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
+def test_a_wrong_argument_in_the_code_is_found(
+    serve, listed, trained_folder: Path, monkeypatch
+) -> None:
     masks = next(page for page in PAGES if page.path == "masks")
-    opened(serve, masks, masks.views[-1], BUNDLED, "A dog runs.")
+    opened(serve, masks, masks.views[-1], trained_folder, "A dog runs.")
+    monkeypatch.chdir(trained_folder.parent)
     ((source, values),) = listed
     check(source, values)
     assert "masked=False" in source

@@ -1,64 +1,18 @@
 """python -m benchmarks training | inference | app | pages | …: measure on this machine."""
 
 import sys
+from importlib import import_module
 
-from benchmarks import (
-    accessibility,
-    age,
-    app,
-    break_it,
-    circuits,
-    classroom,
-    completeness,
-    confidence,
-    edges,
-    engine,
-    failover,
-    firefox,
-    first_words,
-    frames,
-    hostile,
-    huggingface,
-    inference,
-    layers,
-    lesson_layout,
-    lessons,
-    lines,
-    live,
-    marian,
-    models,
-    pages,
-    parts,
-    pictures,
-    readers,
-    rounded,
-    source_share,
-    training,
-    walk,
-)
-from benchmarks.notebook import examples
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 
-MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
-    *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(
-        circuits,
-        classroom,
-        completeness,
-        confidence,
-        first_words,
-        edges,
-        engine,
-        source_share,
-        examples,
-        huggingface,
-        lesson_layout,
-        rounded,
-    ),
-)
-"""Each has `add_arguments`, which registers one command or two."""
+NAMES = """
+    accessibility age app break_it circuits classroom completeness confidence edges engine failover
+    firefox first_words frames hostile huggingface inference layers lesson_layout lessons lines live
+    marian models notebook.examples pages parts pictures readers rounded source_share training walk
+"""
+MODULES = [import_module(f"benchmarks.{name}") for name in NAMES.split()]
+"""Each has `add_arguments`, which registers one command or more."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import csv
 import itertools
 import random
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from benchmarks import machine, readers
 from tests.server import Server, headlight_app
@@ -151,32 +151,25 @@ def _write(blocks: Sequence[Block], path: Path) -> None:
     """Write the blocks as a table, and their plot as SVG."""
     import vl_convert  # of the extra `notebook`
 
-    rows = [{**asdict(block), "unbounded": block.unbounded} for block in blocks]
-    with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, [*rows[0]])
-        table.writeheader()
-        table.writerows({name: round(value, 3) for name, value in row.items()} for row in rows)
+    rows = pd.DataFrame([{**asdict(block), "unbounded": block.unbounded} for block in blocks])
+    rows.round(3).to_csv(path.with_suffix(".csv"), index=False)
     path.with_suffix(".svg").write_text(vl_convert.vegalite_to_svg(plot(rows).to_dict()), "utf-8")
 
 
-def plot(rows: list[dict[str, float]]) -> alt.VConcatChart:
+def plot(rows: pd.DataFrame) -> alt.VConcatChart:
     """Plot memory and seconds against the pages that a server has drawn, from fields of `Block`."""
-    lines = (
-        ("MiB", (("memory", "all memory", GREY), ("unbounded", "beside the caches", VIOLET))),
-        ("seconds to a page", (("p95", "95 % within", GREY), ("p50", "median", VIOLET))),
-    )
     charts = []
-    for title, curves in lines:
-        data = [
-            {"pages": row["pages"], "value": row[field], "name": name}
-            for field, name, _ in curves
-            for row in rows
-        ]
-        names, colors = [name for _, name, _ in curves], [color for *_, color in curves]
-        base = alt.Chart(alt.Data(values=data)).encode(
+    for title, names in (
+        ("MiB", {"memory": "all memory", "unbounded": "beside the caches"}),
+        ("seconds to a page", {"p95": "95 % within", "p50": "median"}),
+    ):
+        colors = alt.Scale(domain=[*names.values()], range=[GREY, VIOLET])
+        base = alt.Chart(
+            rows.rename(columns=names).melt("pages", [*names.values()], "name")
+        ).encode(
             alt.X("pages:Q", title="pages drawn"),
             alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)),
-            alt.Color("name:N", title=None, scale=alt.Scale(domain=names, range=colors)),
+            alt.Color("name:N", title=None, scale=colors),
         )
         charts.append(base.mark_line(point=True).properties(width=560, height=170))
     return alt.vconcat(*charts).resolve_scale(color="independent").configure(background="white")

@@ -7,9 +7,9 @@ measurement: none is from the training text.
 
 import argparse
 import statistics
-from pathlib import Path
 from typing import Any
 
+from benchmarks.first_words import read_lines, translated
 from benchmarks.machine import describe
 from transformer import Translator
 from transformer.checkpoints.domain import per_subword
@@ -24,14 +24,7 @@ CONNECTIVES = {"English": ("while", "and then"), "German": ("während", "und dan
 
 def groups(language: str = "English") -> dict[str, list[str]]:
     """The sentences of a language by what they are: the first three the model knows."""
-    written: dict[str, list[str]] = {}
-    text = Path(__file__).with_name(TEXTS[language]).read_text("utf-8")
-    connectives = CONNECTIVES[language]
-    for line in text.splitlines():
-        if line.startswith("# "):
-            lines = written.setdefault(line.removeprefix("# "), [])
-        else:
-            lines.append(line)
+    written, connectives = read_lines(TEXTS[language]), CONNECTIVES[language]
     captions, everyday = written["captions"], written["everyday sentences"]
     run_on = [
         " ".join(
@@ -66,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"log P per subword, beam {BEAM_SIZE}; a notice below {least}, or of repeated words")
     print(f"{'text':24} {'sentences':>9} {'lowest':>7} {'median':>7} {'highest':>7} {'notice':>7}")
     for name, texts in groups(translator.languages.source).items():
-        translations = [translator.translate(text, beam_size=BEAM_SIZE) for text in texts]
+        translations = translated(translator, texts)
         values = [
             per_subword(translation.log_prob, len(translation.best.hypothesis.tokens) - 1)
             for translation in translations

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import WebSocketException
 
 from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe, table
-from benchmarks.readers import NoAnswer, ask, sentences
-from tests.server import MAX_MESSAGE, NoServer
+from benchmarks.readers import NoAnswer, ask, sentences, session
+from tests.server import NoServer
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 
@@ -69,13 +69,7 @@ class Reader:
         while True:
             try:
                 await asyncio.to_thread(self.get)
-                self.socket = await connect(
-                    f"ws://127.0.0.1:{self.port}/_stcore/stream",
-                    subprotocols=["streamlit"],  # type: ignore[list-item]
-                    additional_headers=self._headers(),
-                    max_size=MAX_MESSAGE,
-                    ping_interval=None,
-                )
+                self.socket = await session(f"ws://127.0.0.1:{self.port}", self._cookie())
                 await ask(self.socket, PAGE, self.text, self.translation, {})
                 return
             except (OSError, NoAnswer, WebSocketException, http.client.HTTPException) as error:
@@ -111,7 +105,7 @@ class Reader:
     def get(self) -> None:
         """Get the page as it is without its connection, and the cookie that comes with it."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST)
-        connection.request("GET", "/", headers=self._headers())
+        connection.request("GET", "/", headers={"Cookie": self._cookie()})
         reply = connection.getresponse()
         reply.read()
         connection.close()
@@ -120,8 +114,8 @@ class Reader:
         if named := COOKIE.search(reply.headers.get("Set-Cookie", "")):
             self.server = named[1]
 
-    def _headers(self) -> dict[str, str]:
-        return {"Cookie": f"SRV={self.server}"} if self.server and self.cookies else {}
+    def _cookie(self) -> str:
+        return f"SRV={self.server}" if self.server and self.cookies else ""
 
 
 async def _all(servers: Balanced, count: int, pairs: Iterator[tuple[str, str]]) -> None:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from benchmarks.machine import describe, table
 from transformer import Translation, Translator
 from transformer.decoding import BEAM_SIZE
+from transformer.decoding.settings import SearchSettings
+from transformer.translation.search import Source, TextSearch
 
 LISTS = {"English": "first-words.txt", "German": "first-words-de.txt"}
 """By the language that is read."""
@@ -41,16 +43,34 @@ def _holds(translation: str, alternatives: Sequence[str]) -> bool:
     return False
 
 
+def read_lines(name: str) -> dict[str, list[str]]:
+    """Read the lines of a file beside this one, by the heading above them."""
+    written: dict[str, list[str]] = {}
+    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            lines = written.setdefault(line.removeprefix("# "), [])
+        else:
+            lines.append(line)
+    return written
+
+
 def groups(language: str) -> dict[str, list[Sentence]]:
     """Read the sentences of a language, by what they are."""
-    written: dict[str, list[Sentence]] = {}
-    for line in Path(__file__).with_name(LISTS[language]).read_text("utf-8").splitlines():
-        if line.startswith("# "):
-            sentences = written.setdefault(line.removeprefix("# "), [])
-        else:
-            text, words = line.split("\t")
-            sentences.append(Sentence(text, tuple(tuple(w.split("|")) for w in words.split("; "))))
-    return written
+
+    def sentence(line: str) -> Sentence:
+        text, words = line.split("\t")
+        return Sentence(text, tuple(tuple(word.split("|")) for word in words.split("; ")))
+
+    return {name: list(map(sentence, lines)) for name, lines in read_lines(LISTS[language]).items()}
+
+
+def translated(translator: Translator, texts: Sequence[str]) -> list[Translation]:
+    """Translate texts in one batch, which takes a fifth of the time of one after another."""
+    sources = [Source(text, translator.reader.text(text)) for text in texts]
+    search = TextSearch(translator, sources, SearchSettings(beam_size=BEAM_SIZE))
+    while search.unfinished:
+        search.step()
+    return [search.translation(place) for place in range(len(texts))]
 
 
 def row_of(name: str, results: Sequence[tuple[Sentence, Translation]]) -> tuple[object, ...]:
@@ -76,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
     """Translate, count and print; then every translation that lacks a word."""
     translator = Translator.load(options.checkpoint)
     results = {
-        name: [(s, translator.translate(s.text, beam_size=BEAM_SIZE)) for s in sentences]
+        name: list(zip(sentences, translated(translator, [s.text for s in sentences]), strict=True))
         for name, sentences in groups(translator.source_language).items()
     }
     print(describe())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import machine
 from benchmarks.browser import chromium
+from benchmarks.lesson_layout import LIT
 from tests.server import served
 from transformer import HeadlightError, Translator
 from viz.app.lessons import library
@@ -48,19 +49,6 @@ TABLE = """() => {
 OWN_SENTENCE = "Two dogs play in the snow."
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
-# the place is all there between header and panel; a larger one fills four fifths of that room
-LIT = """() => {
-  const lit = document.querySelector(".hl-lit");
-  if (!lit) return false;
-  const place = lit.getBoundingClientRect();
-  const panel = document.querySelector(".st-key-lesson").getBoundingClientRect();
-  const beside = panel.left > 0;
-  const head = 48;
-  const foot = beside ? innerHeight : panel.top;
-  const seen = Math.min(place.bottom, foot) - Math.max(place.top, head);
-  return place.left >= -8 && place.right <= (beside ? panel.left : innerWidth) + 8
-    && place.height > 0 && seen >= Math.min(place.height - 2, 0.8 * (foot - head));
-}"""
 # what a student sees of a card: its text, its verdict, the choice that was made
 CARD = """() => [
   document.querySelector(".st-key-lesson").innerText.replace(/\\s+/g, " "),
@@ -290,7 +278,7 @@ class Player:
         )
         self.score.opened += 1
         if entry.card.light is not None:
-            self._wait(f"({LIT})()", f"{entry.card.light} is not in sight")
+            self._wait(f"({LIT})() === ''", f"{entry.card.light} is not in sight")
             self.score.lit += 1
 
     def _resume(self, number: int) -> None:

@@ -7,7 +7,6 @@ machine, so no network is in its figures; without them only its bytes and its wr
 
 import argparse
 import contextlib
-import functools
 import json
 import math
 import os
@@ -17,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +37,7 @@ from benchmarks.notebook.lines import (
     variables,
 )
 from transformer.cli.arguments import whole_number
+from viz.site.serve import server_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -71,18 +70,12 @@ if (top === window) {
 @contextmanager
 def served_pages(pages: Mapping[str, bytes]) -> Iterator[tuple[str, Path]]:
     """Serve files on a free port; a context manager that gives its address and their folder."""
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
-
     with tempfile.TemporaryDirectory() as folder:
         for name, content in pages.items():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        handler = functools.partial(Handler, directory=folder)
-        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        with server_of(Path(folder), 0) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             yield f"http://127.0.0.1:{server.server_port}", Path(folder)
             server.shutdown()

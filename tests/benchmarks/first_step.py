@@ -3,7 +3,7 @@
 import argparse
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, wraps
+from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -62,18 +62,12 @@ def take(name: str, step: Step, monkeypatch: pytest.MonkeyPatch, folder: str = "
 
 
 def _then_done(function: Callable[..., Any]) -> Callable[..., Any]:
-    if inspect.iscoroutinefunction(function):
+    async def awaited(*arguments: Any, **options: Any) -> None:
+        await function(*arguments, **options)
+        raise _Done
 
-        @wraps(function)
-        async def awaited(*arguments: Any, **options: Any) -> None:
-            await function(*arguments, **options)
-            raise _Done
-
-        return awaited
-
-    @wraps(function)
     def called(*arguments: Any, **options: Any) -> None:
         function(*arguments, **options)
         raise _Done
 
-    return called
+    return awaited if inspect.iscoroutinefunction(function) else called

@@ -14,10 +14,11 @@ def test_edges_are_carried_over_by_the_trained_model_and_not_by_random_weights(
     bundled: Translator,
 ) -> None:
     pairs = read_pairs(BUNDLED_PAIRS["English"].read_bytes())
-    choices = [*choices_of(bundled, [pair for pair in pairs if pair.group == "number"][:8])]
-    assert carried_over(bundled.model, choices).mean() > 0.12
+    # articles: edges to “Mein” are patched in the choice of “Der” and of “Das”, and back
+    choices = [*choices_of(bundled, [pairs[n] for n in (0, 2, 7)])]
+    assert carried_over(bundled.model, choices).mean() > 0.3
     model = untrained(bundled.model, seed=1)
-    assert abs(carried_over(model, choices[:4]).mean()) < 0.08
+    assert abs(carried_over(model, choices).mean()) < 0.15
     # although there, too, the strongest edges exceed random ones
     _, trace, step, pieces = choices[0]
     patched = patch_strongest(Circuit(model, trace, step, pieces[1]))

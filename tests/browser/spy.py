@@ -26,24 +26,41 @@ SPY = """
             return original.apply(this, given);
         };
     };
-    const place = (context, x, y) => {
+    const placing = (context) => {
         const ratio = context.canvas.width / parseFloat(context.canvas.style.width);
-        const at = context.getTransform().transformPoint({ x, y });
-        return [at.x / ratio, at.y / ratio];
+        const matrix = context.getTransform();
+        return (x, y) => {
+            const at = matrix.transformPoint({ x, y });
+            return [at.x / ratio, at.y / ratio];
+        };
     };
-    const painted = ({ canvas }) => (canvas.painted ??= { words: [], pictures: [] });
+    const place = (context, x, y) => placing(context)(x, y);
+    let pen;
+    // words are measured where a test asks for them: most frames are never read
+    class Painted {
+        pictures = [];
+        written = [];
+        get words() {
+            pen ??= document.createElement("canvas").getContext("2d");
+            return this.written.map(({ text, x, y, room, font, textAlign, placed }) => {
+                pen.font = font;
+                const wide = Math.min(pen.measureText(text).width, room); // longer is squeezed
+                const left = { left: 0, center: wide / 2, right: wide }[textAlign];
+                const [anchor, start, end] = [0, -left, wide - left].map((by) => placed(x + by, y));
+                return {
+                    text: text.replace(/[\\u2066-\\u2069]/g, ""), x: anchor[0], y: anchor[1],
+                    start, end, size: parseFloat(/([\\d.]+)px/.exec(font)[1]),
+                    bold: font.startsWith("600"),
+                };
+            });
+        }
+    }
+    const painted = ({ canvas }) => (canvas.painted ??= new Painted());
     before("clearRect", (context) => { context.canvas.painted = null; });
     before("fillText", (context, text, x, y, room = Infinity) => {
-        const wide = Math.min(context.measureText(text).width, room); // a longer one is squeezed
-        const left = { left: 0, center: wide / 2, right: wide }[context.textAlign];
-        const [anchor, start, end] = [0, -left, wide - left].map((by) =>
-            place(context, x + by, y));
-        const word = {
-            text: text.replace(/[\\u2066-\\u2069]/g, ""), x: anchor[0], y: anchor[1], start, end,
-            size: parseFloat(/([\\d.]+)px/.exec(context.font)[1]),
-            bold: context.font.startsWith("600"),
-        };
-        painted(context).words.push(word);
+        const { font, textAlign } = context;
+        painted(context).written.push(
+            { text, x, y, room, font, textAlign, placed: placing(context) });
     });
     before("drawImage", (context, raster, left, top, wide, high, x, y, width, height) => {
         if (height === undefined) return; // a layer or a tile

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks import firefox
-from tests.benchmarks import first_step
-from tests.browser.app.benchmark_steps import STEPS
+from benchmarks import pages, readers
+from tests.benchmarks import first_step, test_first_steps
+from tests.benchmarks.first_step import Step
+from tests.browser import app_page
 from tests.server import Server
 from viz.app.models import menu
 
@@ -26,40 +28,65 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
+async def _no_times(_server: object) -> dict[str, float]:
+    return {}
+
+
+SCHEDULE = tuple(control for control in pages.CONTROLS if control.page == "schedule")
+SOON = pages.QUIET.replace("800", "50")
+SENTENCES = readers.sentences
+
+STEPS = {
+    "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
+    "age": Step("_cached", ["--pages", "40", "--sessions", "20"]),
+    "app": Step("_seconds", ["--sentences", "1"]),
+    "class": Step("_run"),
+    "failover": Step(
+        "_row",
+        ["--sessions", "2"],
+        {"PAUSE": 0.2, "sentences": lambda: islice(SENTENCES(), 8)},
+    ),
+    "firefox": Step("views", ["--pages", "schedule"]),
+    "frames": Step("_played", ["--rounds", "1"], {"PLAYED": 50}),
+    "layout": Step("measure", ["tour.en"]),  # test_screens.py lets it measure
+    "lessons": Step("Player.__init__", ["tour.en"]),  # test_lessons.py lets it play
+    "pages": Step(
+        "_seconds", ["--clicks", "1"], {"CONTROLS": SCHEDULE, "QUIET": SOON, "WAIT": 100}
+    ),
+    "parts": Step("ask", ["--page", "schedule", "--sentences", "1"], {"_times": _no_times}),
+    "pictures": Step("_save_still", ["masks", "--out", "."]),
+    "readers": Step("ask", ["--readers", "1", "--every", "0.1", "--seconds", "1"]),
+    "walk": Step("walk", ["--seeds", "1", "--minutes", "0.01"], {"STEPS": 0}),
+}
+
+
 class Chromium:
-    """The tests' browser, as `benchmarks.browser.chromium` gives one: it may evaluate text.
+    """The tests' browser and its tab, as `benchmarks.browser.chromium` gives them."""
 
-    All pages share a context, whatever they should look like, and hardly wait.
-    """
+    def __init__(self, tab: Page, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tab = tab
+        wait = tab.wait_for_timeout
+        stand_ins: dict[str, Any] = {
+            "goto": partial(app_page.enter, tab),  # which loads no script again
+            "wait_for_timeout": lambda milliseconds: wait(min(milliseconds, 20)),
+            "wait_for_function": self._wait_for,
+            "close": lambda: None,
+        }
+        if not tab.url.startswith(address):
+            app_page.enter(tab, f"{address}/schedule")
+        for name, stand_in in stand_ins.items():
+            monkeypatch.setattr(tab, name, stand_in)
 
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
+    def _wait_for(self, script: str, *, arg: Any = None, **_: Any) -> None:
+        """Wait without evaluating text in the page, which its policy forbids."""
+        app_page.until(self.tab, lambda: bool(self.tab.evaluate(script, arg)), True)
 
-    def new_page(self, viewport: Any = None, **_: Any) -> Any:
-        page: Any = self._browser.new_page(bypass_csp=True, viewport=viewport)
-        wait = page.wait_for_timeout
-        page.wait_for_timeout = lambda milliseconds: wait(min(milliseconds, 20))
-        return page
+    def new_page(self, **_: Any) -> Any:
+        """The tab, whatever it should look like."""
+        return self.tab
 
-    def new_context(self, **options: Any) -> Any:
-        return SimpleNamespace(new_page=partial(self.new_page, **options), close=lambda: None)
-
-
-class Firefox(firefox.Tab):
-    """A tab of Chromium that is asked as one of Firefox: what is looked for is the same."""
-
-    def __init__(self, page: Page) -> None:
-        self._page, self._context, self.errors = page, "", []
-
-    def _ask(self, method: str, **parameters: Any) -> Any:
-        if method == "browsingContext.navigate":
-            self._page.goto(parameters["url"])
-        elif method == "browsingContext.setViewport":
-            self._page.set_viewport_size(parameters["viewport"])
-        elif method == "script.evaluate":
-            value = self._page.evaluate(parameters["expression"])
-            return {"type": "success", "result": {"value": value}}
-        return None
+    def new_context(self, **_: Any) -> Any:
+        return SimpleNamespace(new_page=self.new_page, close=lambda: None)
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -68,15 +95,16 @@ def test_the_first_step_can_be_taken(
     address: str,
     trained_folder: Path,
     browser: Browser,
+    shared: Page,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    process: Any = SimpleNamespace(pid=os.getpid())
     port = urlsplit(address).port or 0
 
     @contextmanager
     def serving(*_: object, log: Path = tmp_path / "log", **__: object) -> Iterator[Server]:
         log.write_text("session 1 ends; results 1 MiB, models 98 MiB\n")
+        process: Any = SimpleNamespace(pid=os.getpid())
         yield Server(port, process, log)
 
     @contextmanager
@@ -84,15 +112,15 @@ def test_the_first_step_can_be_taken(
         yield SimpleNamespace(port=port, ports=[port], wait=lambda: None)
 
     @contextmanager
-    def chromium() -> Iterator[Chromium]:
-        yield Chromium(browser)
-
-    @contextmanager
-    def other_browser() -> Iterator[Firefox]:
-        page = Chromium(browser).new_page()
-        page.add_init_script(f"({firefox.REFUSALS})()")
-        yield Firefox(page)
-        page.close()
+    def chromium() -> Iterator[Any]:
+        if name != "frames":
+            yield Chromium(shared, address, monkeypatch)
+            return
+        page = browser.new_page()  # what it counts begins with the document
+        try:
+            yield SimpleNamespace(new_page=lambda **_: page)
+        finally:
+            page.close()
 
     module = first_step.commands()[name]
     tools = {
@@ -100,7 +128,7 @@ def test_the_first_step_can_be_taken(
         "headlight_app": lambda log: serving(log=log),
         "balanced": balanced,
         "chromium": chromium,
-        "firefox": other_browser,
+        "firefox": lambda: nullcontext(SimpleNamespace(resize=lambda *_: None)),
     }
     for tool, stand_in in tools.items():
         if hasattr(module, tool):
@@ -108,8 +136,13 @@ def test_the_first_step_can_be_taken(
     monkeypatch.setenv(menu.CHECKPOINT_VARIABLE, str(trained_folder))
     monkeypatch.chdir(tmp_path)
     step = partial(first_step.take, name, STEPS[name], monkeypatch, str(trained_folder))
-    if hasattr(module, "chromium") or hasattr(module, "firefox"):
+    if hasattr(module, "chromium"):
         step()
     else:  # an event loop of its own, which is not that of the browser
         with ThreadPoolExecutor(1) as thread:
             thread.submit(step).result()
+
+
+def test_no_benchmark_is_left_out() -> None:
+    assert STEPS.keys() | test_first_steps.STEPS.keys() == first_step.commands().keys()
+    assert not STEPS.keys() & test_first_steps.STEPS.keys()

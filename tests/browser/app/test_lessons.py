@@ -1,6 +1,7 @@
 """Lessons obeyed to the letter, by keyboard; saved views as a lesson, and both presented."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -15,7 +16,7 @@ from viz.lessons.tries import write_tries
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "reduced_motion": "reduce"}
+PHONE = {"viewport": {"width": 390, "height": 844}}
 LESSON = f"""---
 title: Two cards
 goal: Read a map.
@@ -94,7 +95,9 @@ def picture(page, key):
 def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     lesson = read_lesson(lessons / "two.md")
     score = Score()
-    player = Player(browser, PHONE, address, lesson, score)
+    page = browser.new_page(**PHONE)  # in the context of all: another one loads all scripts again
+    one = SimpleNamespace(new_page=lambda: page, close=page.close)
+    player = Player(SimpleNamespace(new_context=lambda **_: one), PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 
@@ -104,30 +107,28 @@ def given(lessons, number, text):
     return write_tries({read_lesson(lessons / "two.md").tasks[number]: [text]}, 100)
 
 
-def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address, lessons):
-    page = browser.new_page(viewport=PHONE["viewport"])
-    query = {
-        "text": app_page.SENTENCE,
-        "lesson": "two",
-        "card": "1",
-        "kind": "decoder",
-        "head": "2",
-    }
+@pytest.fixture
+def phone(shared):
+    """The tab of all tests in the size of a phone."""
+    before = shared.viewport_size
+    shared.set_viewport_size(PHONE["viewport"])
+    yield shared
+    shared.set_viewport_size(before)
+
+
+def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(phone, visit, lessons):
+    page = phone
+    query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1"}
+    query |= {"kind": "decoder", "layer": "1", "head": "2"}
     backgrounds = []
-    for answer, *selectors in (
+    for answer, *parts in (
         ("", "input", "[class*=st-key-lesson-check-]"),
-        (
-            given(lessons, 0, "x"),
-            "[class*=st-key-lesson-verdict-]",
-            "[class*=st-key-lesson-again-]",
-        ),
+        (given(lessons, 0, "x"), "[class*=-verdict-]", "[class*=st-key-lesson-again-]"),
     ):
-        app_page.enter(
-            page, f"{address}/heads?{urlencode({**query, 'layer': '1', 'answers': answer})}"
-        )
+        visit("heads", **query, answers=answer)
         app_page.at_rest(page)
-        for selector in selectors:
-            assert page.locator(f".st-key-lesson {selector}").first.evaluate(IN_SIGHT), selector
+        for part in parts:
+            assert page.locator(f".st-key-lesson {part}").first.evaluate(IN_SIGHT), part
         way_on = page.locator("[class*=st-key-lesson-next] :is(a, button)")
         backgrounds.append(way_on.evaluate("e => getComputedStyle(e).backgroundColor"))
     assert backgrounds[0] != backgrounds[1]
@@ -145,18 +146,20 @@ def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, a
     page.locator("[class*=st-key-lesson-check-] button").click()
     page.locator("[class*=st-key-lesson-verdict-]").wait_for()
     app_page.until(page, lambda: "%7Cy" in page.url, True)
-    page.close()
 
 
 def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(visit):
     query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1"}
-    page = visit("heads", **query, kind="decoder", layer="1", head="2")
+    query |= {"kind": "decoder", "layer": "1", "head": "2"}
+    page = visit("heads", **query)
     lit = page.locator(".hl-lit")
     app_page.expect(lit).to_have_count(1)
-    for changed in ({"head": "1"}, {"text": "A cat."}):
-        visit("heads", **{**query, "kind": "decoder", "layer": "1", "head": "2", **changed})
-        app_page.at_rest(page)
-        app_page.expect(lit).to_have_count(0)
+    app_page.choose(page, "Head", "1")
+    app_page.expect(lit).to_have_count(0)
+    app_page.choose(page, "Head", "2")
+    app_page.expect(lit).to_have_count(1)
+    page.get_by_label("English").fill("A cat.")
+    app_page.expect(lit).to_have_count(0)
 
 
 def test_saved_views_are_a_lesson_whose_links_open_them_exactly(visit, address, lessons):
@@ -181,9 +184,10 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(visit, address, 
     download.value.save_as(lessons / "views.md")
     cards = read_lesson(lessons / "views.md").cards
     page.evaluate("localStorage.clear(); sessionStorage.clear()")  # as for who is sent the links
-    for card, view, (_, key) in zip(cards, saved, VIEWS.values(), strict=True):
+    for number, (card, view, (_, key)) in enumerate(zip(cards, saved, VIEWS.values(), strict=True)):
         assert card.view is not None
-        page.goto(f"{address}{card.view.url}")  # each time a new session
+        go = partial(app_page.enter, page) if number else page.goto  # which begins a session
+        go(f"{address}{card.view.url}")
         page.locator(f".st-key-{key}").wait_for()
         app_page.until(page, partial(choices, page), view[0])
         app_page.until(page, partial(picture, page, key), view[1])
@@ -212,12 +216,7 @@ def test_presenting_is_larger_and_arrow_keys_go_through_the_cards(visit, lessons
     def place():
         return urlsplit(page.evaluate("location.href")).path, app_page.url(page).get("card")
 
-    # a remote control sends the second pair
-    for key, wanted in zip(
-        ("ArrowRight", "ArrowLeft", "PageDown", "PageUp"),
-        2 * (("/roles", "2"), ("/heads", "1")),
-        strict=True,
-    ):
+    for key, wanted in (("ArrowRight", ("/roles", "2")), ("PageUp", ("/heads", "1"))):
         app_page.at_rest(page)
         page.keyboard.press(key)
         app_page.until(page, place, wanted)
@@ -233,6 +232,23 @@ def test_presenting_is_larger_and_arrow_keys_go_through_the_cards(visit, lessons
     assert app_page.url(page)["lesson"] == "two"
 
     app_page.no_traceback(page)
+
+
+CHROME = installed.FILES / "viz" / "app" / "chrome"
+
+
+def test_arrow_keys_and_a_remote_control_go_on_and_back(browser) -> None:
+    page = browser.new_page()
+    page.add_script_tag(path=CHROME / "js" / "share.js")
+    page.evaluate(
+        """document.body.innerHTML = "<p data-present></p>" + ["next", "back"].map((way) =>
+            `<p class=st-key-lesson-${way}><button onclick="(window.went ??= []).push('${way}')">`
+            + "</button></p>").join("")"""
+    )
+    for key in ("ArrowRight", "ArrowLeft", "PageDown", "PageUp", "Control+ArrowRight"):
+        page.keyboard.press(key)
+    assert page.evaluate("went") == ["next", "back", "next", "back"]
+    page.close()
 
 
 CARD = """<div class=st-key-lesson>
@@ -254,7 +270,7 @@ FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimati
 
 def test_the_focus_waits_for_a_field_that_is_drawn_late(browser) -> None:
     page = browser.new_page()
-    page.add_script_tag(path=installed.FILES / "viz" / "app" / "chrome" / "js" / "card_focus.js")
+    page.add_script_tag(path=CHROME / "js" / "card_focus.js")
     page.evaluate(f"document.body.innerHTML = `{CARD}`")
     page.evaluate(FRAMES)
     page.get_by_role("button").focus()
@@ -273,9 +289,9 @@ def test_the_focus_waits_for_a_field_that_is_drawn_late(browser) -> None:
 
 
 def test_a_lesson_opens_at_its_top_and_asks_for_a_name_in_sight(browser) -> None:
-    page, chrome = browser.new_page(), installed.FILES / "viz" / "app" / "chrome"
-    page.add_script_tag(path=chrome / "js" / "card_focus.js")
-    page.add_style_tag(path=chrome / "style" / "lesson.css")
+    page = browser.new_page()
+    page.add_script_tag(path=CHROME / "js" / "card_focus.js")
+    page.add_style_tag(path=CHROME / "style" / "lesson.css")
     page.evaluate(
         "document.body.innerHTML = `<p class=st-key-lessons><button>Lessons</button></p>"
         "<div class=st-key-lesson></div>`"

@@ -88,10 +88,10 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     app_page.until(page, lambda: removed()[-4:], " 1-2")
 
 
-def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(visit):
+def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(shared, visit):
     probes = runs.find(installed.FORMING)[0]
     steps, last = list(probes), AttentionTrace.load(probes[5000])
-    visit().emulate_media(reduced_motion="no-preference")
+    shared.emulate_media(reduced_motion="no-preference")
     page = visit("training")
     player = page.locator(".st-key-forming-player")
     says, slider = player.locator(".hl-player-says"), player.get_by_role("slider")

@@ -1,7 +1,5 @@
 """The German as an editor: it grows as it is found, is steered by clicks, and nothing is lost."""
 
-from urllib.parse import urlencode
-
 import pytest
 
 from tests.browser import app_page
@@ -27,28 +25,24 @@ WATCH = """() => {
 REST = 800  # ms; an outdated search would have ended by then
 
 
-@pytest.fixture(scope="module")
-def opened(browser, address, slow_file):
-    """The app at the sentence, its pictures drawn; each step of the model takes 60 ms more."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(app_page.PATIENCE)
-    page.goto(f"{address}/?{urlencode({'text': app_page.SENTENCE})}")
-    page.locator(".st-key-player canvas").first.wait_for()
-    app_page.at_rest(page)
+@pytest.fixture(scope="module", autouse=True)
+def slow(slow_file):
+    """Each step of the model takes 60 ms more."""
     slow_file.touch()
-    yield page
+    yield
     slow_file.unlink()
-    page.close()
 
 
 def editor(page):
     return page.locator(".st-key-translate-editor .hl-editor-field")
 
 
-def test_a_translation_is_forced_taken_back_and_edited_in_place(opened, translator):
-    page = opened
+def test_a_translation_is_forced_taken_back_and_edited_in_place(visit, translator):
+    page = visit(text=app_page.SENTENCE)
     own = translator.translate(app_page.SENTENCE)
     app_page.expect_german(page, own.text)
+    page.locator(".st-key-player canvas").first.wait_for()
+    app_page.at_rest(page)
     page.locator(".st-key-translate-tree .hl-scroll").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
@@ -88,19 +82,19 @@ def test_a_translation_is_forced_taken_back_and_edited_in_place(opened, translat
     app_page.no_traceback(page)
 
 
-def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
-    page, box = opened, opened.get_by_label("English")
-    page.reload()
+def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(visit, translator):
+    page = visit(text=app_page.SENTENCE)
+    box = page.get_by_label("English")
     app_page.expect(editor(page)).not_to_have_value("")
     app_page.at_rest(page)
     page.evaluate(WATCH)
     box.click()
     page.keyboard.press("Control+A")
-    typed = "The baker sings in the old garden."
+    typed = "The old baker sings."
     for number, letter in enumerate(typed):
         page.keyboard.type(letter)
         # pauses in which a search begins, and is outdated by the next letter
-        page.wait_for_timeout(500 if number % 9 == 8 else 30)
+        page.wait_for_timeout(500 if number in (4, 10) else 30)
     wanted = translator.translate(typed).text
     app_page.expect_german(page, wanted)
     app_page.expect(editor(page)).to_have_value(wanted)

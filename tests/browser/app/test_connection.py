@@ -209,12 +209,13 @@ def test_pages_and_websockets_pass_other_proxies_at_the_root_and_below_a_path(
                 assert not silent.recv(99).startswith(b"HTTP/1.1 2")  # it ends, or is refused
 
 
-def test_the_app_works_behind_a_proxy_below_a_path(browser, tmp_path, below_a_path):
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_the_app_works_behind_a_proxy_below_a_path(name, browser, tmp_path, below_a_path):
     page = browser.new_page()
     page.set_default_timeout(app_page.PATIENCE)
     failed = []
     page.on("response", lambda r: failed.append(r.url) if r.status > 399 else None)
-    with proxy("nginx", tmp_path, below_a_path) as front:
+    with proxy(name, tmp_path, below_a_path) as front:
         site = f"{front}/{BASE}"
         page.goto(f"{site}?text=The+dog+sings.")
         app_page.open_page(page, "All heads")

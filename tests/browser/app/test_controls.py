@@ -70,7 +70,7 @@ def test_every_link_and_button_leaves_the_page_whole(
 
     def new(opener: str = "") -> list[tuple[Control, ...]]:
         """Ways to one control of each group that is new: ten buttons for ten texts are one."""
-        found = []
+        found: list[tuple[Control, ...]] = []
         for control in controls(page):
             if (group := control.group or opener or control.name) not in groups:
                 groups.add(group)

@@ -97,7 +97,8 @@ def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     score = Score()
     page = browser.new_page(**PHONE)  # in the context of all: another one loads all scripts again
     one = SimpleNamespace(new_page=lambda: page, close=page.close)
-    player = Player(SimpleNamespace(new_context=lambda **_: one), PHONE, address, lesson, score)
+    one_context: Any = SimpleNamespace(new_context=lambda **_: one)
+    player = Player(one_context, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 

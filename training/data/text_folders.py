@@ -5,6 +5,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -56,10 +57,10 @@ class PairFiles:
 
 def _table_chunks(path: Path, at_most: int) -> Iterator[corpus.ParallelText]:
     """Yield the pairs of a TSV, whose two columns are taken as they stand."""
-    number = 0
+    numbers = count(1)
     for lines in corpus.line_chunks(path, at_most):
         text = corpus.ParallelText([], [])
-        for number, line in enumerate(lines, start=number + 1):  # noqa: B020
+        for line, number in zip(lines, numbers, strict=False):
             cells = line.split("\t") if line.strip() else ["", ""]
             problem = ""
             if len(cells) != 2:
@@ -73,7 +74,7 @@ def _table_chunks(path: Path, at_most: int) -> Iterator[corpus.ParallelText]:
             text.source.append(cells[0])
             text.target.append(cells[1])
         yield text
-    if not number:
+    if next(numbers) == 1:
         raise corpus.CorpusError(f"{path} is empty: give at least one pair.")
 
 

@@ -126,7 +126,7 @@ def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
 
 
 def occupied(folder: Path) -> str:
-    """Return one sentence on why nothing is put at a path; empty if it is free or an empty folder.
+    """Return a sentence on why no folder can be put at a path; empty if it is free or empty.
 
     Raises:
         OSError: if the folder cannot be read.

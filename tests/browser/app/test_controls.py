@@ -70,12 +70,12 @@ def test_every_link_and_button_leaves_the_page_whole(
 
     def new(opener: str = "") -> list[tuple[Control, ...]]:
         """Ways to one control of each group that is new: ten buttons for ten texts are one."""
-        found: list[tuple[Control, ...]] = []
+        unpressed: list[tuple[Control, ...]] = []
         for control in controls(page):
             if (group := control.group or opener or control.name) not in groups:
                 groups.add(group)
-                found.append((control,))
-        return found
+                unpressed.append((control,))
+        return unpressed
 
     ways = new()
     assert len(ways) > 10
@@ -92,8 +92,8 @@ def test_every_link_and_button_leaves_the_page_whole(
             if control in there:  # the sentence of another press may have no such control
                 page.evaluate(CONTROLS, there[control])
                 settle(page, run)
-        found = watch.faults()
-        faults += [f"{' > '.join(name for _, name in way)}: {fault}" for fault in found]
+        names = " > ".join(name for _, name in way)
+        faults += [f"{names}: {fault}" for fault in watch.faults()]
         if len(way) == 1 and page.url.startswith(first):
             ways[:0] = [(*way, *further) for further in new(way[0].name)]
     assert faults == []

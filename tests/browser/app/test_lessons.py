@@ -96,9 +96,9 @@ def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     lesson = read_lesson(lessons / "two.md")
     score = Score()
     page = browser.new_page(**PHONE)  # in the context of all: another one loads all scripts again
-    one = SimpleNamespace(new_page=lambda: page, close=page.close)
-    one_context: Any = SimpleNamespace(new_context=lambda **_: one)
-    player = Player(one_context, PHONE, address, lesson, score)
+    context = SimpleNamespace(new_page=lambda: page, close=page.close)
+    shared: Any = SimpleNamespace(new_context=lambda **_: context)
+    player = Player(shared, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 

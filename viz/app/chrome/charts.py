@@ -31,8 +31,8 @@ VEGA_FONT_SIZE, PLOTLY_FONT_SIZE = 13, 12
 GROWING = {"fontSize", "labelFontSize", "titleFontSize", "labelLimit", "limit", "height", "step"}
 """Properties of a chart that grow with its letters."""
 
-# all charts of the app pass here, so that nobody else changes how Altair reads a table meanwhile;
-# nor does Altair validate each part of a chart when it is made, a tenth of the time of a page
+# every chart of the app needs this module, so these settings of the process are made here; Altair
+# would validate each part of a chart when it is made, which took a tenth of the time of a page
 disable_debug_mode()
 
 

@@ -15,9 +15,9 @@ from tests.transformer.analysis.plain_model import PlainModel
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import AttentionTrace, Transformer, Translator
 from transformer.analysis.heads.head import all_heads
+from transformer.analysis.stream import BIASES, key_stream, query_stream, stream_of, stream_points
 from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.circuits.score import head_projection
-from transformer.circuits.stream import BIASES, key_stream, query_stream, stream_of, stream_points
 from transformer.cli.arguments import whole_number
 from transformer.kinds import attention_name
 

@@ -17,10 +17,10 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
+from transformer.analysis.stream import norm_of, query_stream, sublayers
 from transformer.analysis.teacher_forcing import Progress, no_progress, to_array
 from transformer.arrays import AnyFloats, Bools, Floats, Ints
 from transformer.attention import MultiHeadAttention, split_heads
-from transformer.circuits.stream import norm_of, query_stream, sublayers
 from transformer.circuits.writing import centre_logits, copying_scores
 from transformer.corpus import resampling
 from transformer.corpus.measured import MeasuredLines, places_table

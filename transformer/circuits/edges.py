@@ -21,10 +21,7 @@ from torch import Tensor
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lenses.gradient import values_and_gradients
 from transformer.analysis.logits.contrast import log_odds, pair_until_step
-from transformer.analysis.teacher_forcing import Progress, values_at
-from transformer.arrays import Bools, Floats
-from transformer.circuits.score import head_projection
-from transformer.circuits.stream import (
+from transformer.analysis.stream import (
     StackName,
     Stream,
     Writer,
@@ -33,6 +30,9 @@ from transformer.circuits.stream import (
     stream_of,
     stream_points,
 )
+from transformer.analysis.teacher_forcing import Progress, values_at
+from transformer.arrays import Bools, Floats
+from transformer.circuits.score import head_projection
 from transformer.corpus.faithfulness import spearman
 from transformer.hooks import Hook
 from transformer.kinds import KINDS, attention_name

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from transformer.analysis.stream import Writer
 from transformer.arrays import AnyFloats
 from transformer.circuits.score import SplitScores
-from transformer.circuits.stream import Writer
 
 OTHER_HEADS, NETWORKS = "other heads", "feed-forward networks"
 HEADS = 8

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.stream import StackName, query_stream
 from transformer.analysis.teacher_forcing import Progress, no_progress
 from transformer.arrays import Floats
-from transformer.circuits.stream import StackName, query_stream
 from transformer.config import BOS, TransformerConfig
 from transformer.corpus.measured import LeftOut, places_table
 from transformer.corpus.resampling import holm, mean_interval, permutation_p, resampled_weights

@@ -14,11 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
-from transformer.arrays import AnyFloats
-from transformer.attention import MultiHeadAttention
-from transformer.choices import require_number
-from transformer.circuits.stream import (
+from transformer.analysis.stream import (
     BIASES,
     Stream,
     Writer,
@@ -27,6 +23,10 @@ from transformer.circuits.stream import (
     stream_of,
     stream_points,
 )
+from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
+from transformer.arrays import AnyFloats
+from transformer.attention import MultiHeadAttention
+from transformer.choices import require_number
 from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace

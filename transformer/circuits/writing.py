@@ -11,11 +11,11 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
+from transformer.analysis.stream import linearise_norm, norm_of, query_stream, sublayers
 from transformer.analysis.teacher_forcing import forced_pair, to_array, values_at
 from transformer.arrays import AnyFloats
 from transformer.attention import MultiHeadAttention
 from transformer.choices import require_number
-from transformer.circuits.stream import linearise_norm, norm_of, query_stream, sublayers
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer

@@ -9,6 +9,7 @@ from tests.transformer.analysis.lens_cases import Case, random_model
 from tests.transformer.circuits.planted_circuits import planted_case
 from transformer import AttentionTrace, Piece, TransformerConfig
 from transformer.analysis.heads.head import Head
+from transformer.analysis.stream import Stream
 from transformer.circuits.edges import (
     Circuit,
     PatchedEdges,
@@ -16,7 +17,6 @@ from transformer.circuits.edges import (
     random_edges,
     strongest_edges,
 )
-from transformer.circuits.stream import Stream
 from transformer.traces.capture import capture
 
 FAINT = 1e-6

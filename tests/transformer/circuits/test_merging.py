@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from transformer.analysis.heads.head import Head
+from transformer.analysis.stream import Writer
 from transformer.circuits.merging import HEADS, NETWORKS, OTHER_HEADS, merge_parts
 from transformer.circuits.score import SplitScores
-from transformer.circuits.stream import Writer
 
 LAYERS = 3
 WRITERS = (

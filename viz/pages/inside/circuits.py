@@ -11,8 +11,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
+from transformer.analysis.stream import Writer
 from transformer.circuits import merging, score, writing
-from transformer.circuits.stream import Writer
 from transformer.text.tokenizer import WORD_START
 from viz.app.chrome import charts, explanations, fields
 from viz.app.links import address

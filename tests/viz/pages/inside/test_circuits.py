@@ -7,7 +7,8 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE
 from transformer import Translator
-from transformer.circuits import score, stream
+from transformer.analysis import stream
+from transformer.circuits import score
 
 ROW = 2  # of the heads below
 NUMBER = re.compile(r"[−+]?\d+\.\d+")

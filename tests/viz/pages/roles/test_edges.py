@@ -13,8 +13,8 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, program
 from transformer import TransformerConfig
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.stream import Writer
 from transformer.circuits.edges import Circuit, Edge, PatchedEdges
-from transformer.circuits.stream import Writer
 from viz.app import jobs
 from viz.pages.roles import edges, pieces
 

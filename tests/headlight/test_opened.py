@@ -68,7 +68,7 @@ def opened(link, light="", label="Check", words=""):
     ("label", "is_there"),
     [
         ("norms", True),  # a choice of a menu
-        ("Forbidden words", True),  # the name of a field behind a menu
+        ("Beam size", True),  # the name of a field behind a menu
         ("average", True),  # the picture writes it
         ("the row of … gives … the most", False),
         ("Normen", False),

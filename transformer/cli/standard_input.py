@@ -1,16 +1,13 @@
-"""The lines of standard input or of a file, and how far they have come."""
+"""The lines of standard input, and how far they have come."""
 
 import sys
 import time
 from collections.abc import Iterator
-from itertools import zip_longest
-from pathlib import Path
-from typing import IO
 
 from transformer.errors import InputError, reading
 from transformer.files.lines import refusal, with_line_feeds
 
-NAME = "-"  # of standard input where a file can be named
+NAME = "Standard input"  # as an error calls it
 SECONDS_BETWEEN = 0.2  # of what the progress says
 SLOW = 10  # lines a second, below which tenths are told
 
@@ -19,42 +16,13 @@ def lines(max_characters: int) -> Iterator[str]:
     """Yield the lines of standard input, as `_cut` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
-    with reading("Standard input", InputError):
-        yield from _cut(sys.stdin.buffer, "Standard input", max_characters)
+    with reading(NAME, InputError):
+        yield from _cut(max_characters)
 
 
-def file_lines(name: str, max_characters: int) -> Iterator[str]:
-    """Yield the lines of a file, split in the same way."""
-    try:
-        with reading(name, InputError), Path(name).open("rb") as file:
-            yield from _cut(file, name, max_characters)
-    except ValueError as error:  # Python's, before it asks the system
-        raise InputError(f"{name!r} cannot be the name of a file.") from error
-
-
-def pairs(sources: str, targets: str, max_characters: int) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two files, of which one may be `-`, each with its translation."""
-    if sources == targets == NAME:
-        raise InputError("Lines and translations cannot both be standard input: name a file.")
-    sides = [named_lines(name, max_characters) for name in (sources, targets)]
-    for number, (source, target) in enumerate(zip_longest(*sides), start=1):
-        if source is None or target is None:
-            shorter = sources if source is None else targets
-            raise InputError(
-                f"{'Standard input' if shorter == NAME else shorter} ends before line {number:,}, "
-                f"which the other has: give each line its translation."
-            )
-        yield source, target
-
-
-def named_lines(name: str, max_characters: int) -> Iterator[str]:
-    """Yield the lines of a file; `-` is standard input."""
-    return lines(max_characters) if name == NAME else file_lines(name, max_characters)
-
-
-def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
+def _cut(max_characters: int) -> Iterator[str]:
     """Yield lines; leave bytes that are not UTF-8, and lines that are too long, to be refused."""
-    most_bytes = 4 * (max_characters + 1)
+    file, most_bytes = sys.stdin.buffer, 4 * (max_characters + 1)
     start, number = b"", 0
     while line := file.readline(most_bytes):
         whole = len(line) < most_bytes or line.endswith(b"\n")
@@ -63,7 +31,7 @@ def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
             pass  # too long: to its end
         if number < 2:
             start += line
-            if sentence := refusal(start, name):
+            if sentence := refusal(start, NAME):
                 raise InputError(sentence)
             number += 1
         text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")

@@ -37,8 +37,7 @@ function editorData({ target, options, logProbs, edited }: Trace, language: stri
   });
   return {
     title: "", placeholder: "", language, text: target.text, revision: 0, byHand: false,
-    constrained: false, forced: edited.prefix, pieces,
-    words: wordsOf(pieces, target.words, edited.prefix),
+    forced: edited.prefix, pieces, words: wordsOf(pieces, target.words, edited.prefix),
   };
 }
 

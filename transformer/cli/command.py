@@ -13,7 +13,7 @@ from pathlib import Path
 
 from transformer.cli.startup import INTERRUPTED
 from transformer.errors import HeadlightError, InputError, one_line, unwritable, writing
-from transformer.files.atomic import is_stream, require_room, sweep, write_file
+from transformer.files.atomic import is_stream, require_room, write_file
 
 REFUSED = 2  # exit status: something is wrong with what was asked
 
@@ -116,7 +116,6 @@ def require_place(path: Path) -> None:
 def save(path: Path, text: str) -> None:
     """Write the text of a command to a file; a character that cannot be written is ?."""
     with writing(path, InputError):
-        sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))
 
 

@@ -1,8 +1,7 @@
 """Replace files and folders on disk atomically, and none that this program did not write.
 
-Temporary names are new ones beside the target: `NAME.headlight-` and eight random characters. The
-process that writes there has such a folder locked (`flock`), which ends with it, however it ends:
-`sweep` removes those that no process has locked.
+Temporary names are new ones beside the target: `NAME.headlight-` and eight random characters. A
+process that is killed leaves them there.
 """
 
 import errno
@@ -15,14 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from transformer.errors import CheckpointError
 from transformer.files.reading import GIB, sha256_of
-
-fcntl: Any = None
-with suppress(ModuleNotFoundError):  # Windows has none
-    import fcntl
 
 MARK = ".headlight-"  # in the name of every temporary folder
 
@@ -36,15 +30,9 @@ def is_leftover(path: Path) -> bool:
 
 
 def sweep(parent: Path) -> None:
-    """Remove the temporary folders of this user that no process writes to any more.
-
-    One with a folder that was to be replaced stays: that may be the only copy.
-    """
+    """Remove the temporary folders of a folder in which no other process writes."""
     for work in filter(is_leftover, list(parent.glob(f"*{MARK}*"))):
-        if (lock := _lock(work, wait=False)) is not None:
-            if os.fstat(lock).st_uid == os.getuid():
-                _remove(work)
-            os.close(lock)
+        _remove(work)
 
 
 @contextmanager
@@ -155,7 +143,6 @@ def replace_folder(folder: Path, refusal: Callable[[Path], str] = occupied) -> I
         # what a link leads to is replaced, not the link; resolve() raises no OSError on a loop
         folder = Path(os.path.realpath(folder))
     _require_free(folder, refusal)
-    sweep(folder.parent)
     with new_folder(folder.parent), _temporary_folder(folder.parent, folder.name) as work:
         new, old = work / _NEW, work / _OLD
         new.mkdir()
@@ -190,13 +177,8 @@ def has_content(path: Path, checksum: str | None) -> bool:
 
 @contextmanager
 def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
-    """Make a temporary folder, in that of the system unless given; a context manager.
-
-    It is removed in the end, or, where the process is killed, by the next that makes one there.
-    """
-    parent = parent or Path(tempfile.gettempdir())
-    sweep(parent)
-    with _temporary_folder(parent, "") as work:
+    """Make a temporary folder, in that of the system unless given; a context manager."""
+    with _temporary_folder(parent or Path(tempfile.gettempdir()), "") as work:
         new = work / _NEW
         new.mkdir()
         yield new
@@ -207,11 +189,7 @@ def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
     """Make a folder with a new name, and remove what was written there; a context manager."""
     try:
         # a name has at most 255 bytes, and a character at most four
-        while True:
-            work = Path(tempfile.mkdtemp(prefix=f"{name[:50]}{MARK}", dir=parent))
-            lock = _lock(work, wait=True)
-            if work.exists():  # another process may sweep it away until it is locked
-                break
+        work = Path(tempfile.mkdtemp(prefix=f"{name[:50]}{MARK}", dir=parent))
     except OSError as error:
         error.filename = str(parent / name)
         raise
@@ -223,26 +201,12 @@ def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
         raise
     finally:
         _remove(work)
-        if lock is not None:
-            os.close(lock)
 
 
 def _remove(work: Path) -> None:
-    """Remove a temporary folder, unless a folder that was to be replaced is in it."""
+    """Remove a temporary folder, unless it has a folder that was to be replaced: the only copy."""
     if not (work / _OLD).exists():
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _lock(work: Path, *, wait: bool) -> int | None:
-    """Lock a folder while the descriptor is open; None if another process has, or none can."""
-    with suppress(OSError, AttributeError):  # Windows, and some network drives, have none
-        descriptor = os.open(work, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            return descriptor
-        except OSError:
-            os.close(descriptor)
-    return None
 
 
 def _sync(path: Path) -> None:

@@ -15,7 +15,7 @@ from headlight.__main__ import main
 from tests.training import conftest
 from transformer.cli import command
 from transformer.errors import InputError
-from transformer.files.atomic import MARK, temporary_folder
+from transformer.files.atomic import MARK
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
@@ -50,22 +50,6 @@ def interrupted(folder: Path, number: int) -> tuple[int, str, list[str]]:
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_is_one_line_and_leaves_no_folder(tmp_path, number, status):
     assert interrupted(tmp_path, number) == (status, "name: stopped.\n", [])
-
-
-def test_what_a_kill_leaves_is_swept_by_the_next_and_what_is_in_use_stays(tmp_path):
-    status, errors, left = interrupted(tmp_path, signal.SIGKILL)
-    assert (status, errors, len(left)) == (-signal.SIGKILL, "", 2)
-    foreign = tmp_path / "tmp" / f"mine{MARK}folder" / "new"  # of another length
-    foreign.mkdir(parents=True)
-    with temporary_folder(tmp_path / "tmp") as used:
-        assert [*(tmp_path / "tmp").rglob("file")] == []
-        command.save(tmp_path / "page", "text")
-        assert {p.name for p in tmp_path.iterdir()} == {"page", "tmp"}
-        left = interrupted(tmp_path, signal.SIGTERM)[2]
-        assert {*left} == {foreign.parent.name, used.parent.name}
-        assert used.is_dir()
-    assert foreign.is_dir()
-    assert not used.parent.exists()
 
 
 def output(kind: str) -> io.TextIOWrapper | None:

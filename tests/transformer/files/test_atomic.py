@@ -71,6 +71,9 @@ def test_only_an_empty_folder_is_replaced_unless_another_rule_is_given(tmp_path)
     assert everything(tmp_path) == {"model/file"}
 
 
+LEFT = ("model", "abcd_123"), ("mine", "folder")  # by a writer that was killed, and by nobody
+
+
 def test_a_file_that_comes_at_the_last_moment_is_not_removed(tmp_path, monkeypatch):
     fill(tmp_path / "model", "first")
     rename = Path.rename
@@ -85,8 +88,12 @@ def test_a_file_that_comes_at_the_last_moment_is_not_removed(tmp_path, monkeypat
     assert (tmp_path / "model" / "file").read_text() == "second"
     (left,) = [path for path in tmp_path.iterdir() if path.name != "model"]
     assert everything(left) == {"old/file", "old/thesis.txt"}
+    killed, foreign = (tmp_path / f"{name}{atomic.MARK}{end}" / "new" for name, end in LEFT)
+    for folder in (killed, foreign):
+        folder.mkdir(parents=True)
     atomic.sweep(tmp_path)
     assert (left / "old" / "thesis.txt").read_text() == "mine"
+    assert [killed.parent.exists(), foreign.parent.exists()] == [False, True]
 
 
 def test_a_file_that_comes_while_the_folder_is_written_keeps_it(tmp_path):

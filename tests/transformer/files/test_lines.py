@@ -6,16 +6,24 @@ import gzip
 import lzma
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
 from training.data.corpus import read_lines
 from transformer import HeadlightError, InputError
-from transformer.cli.standard_input import file_lines
+from transformer.cli import standard_input
 from transformer.files.lines import decode_lines
 
 TEXT = "Ä.\r\nb\u2028c\u0085d\x0be\rf\n\ng"
 LINES = ["Ä.", "b\u2028c\u0085d\x0be f", "", "g"]
+
+
+def typed(path: Path) -> list[str]:
+    """The lines of a file on standard input."""
+    with path.open("rb") as file, mock.patch("sys.stdin", SimpleNamespace(buffer=file)):
+        return [*standard_input.lines(99)]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
@@ -24,7 +32,7 @@ def test_lines_are_those_of_training(tmp_path: Path, encoding: str, end: str) ->
     assert decode_lines((TEXT + end).encode(encoding), 4) == LINES
     path = tmp_path / "text"
     path.write_bytes((TEXT + end).encode("utf-8"))
-    assert read_lines(path) == [*file_lines(str(path), 99)] == LINES
+    assert read_lines(path) == typed(path) == LINES
 
 
 def test_texts_put_together_have_a_mark_at_each_beginning(tmp_path: Path) -> None:
@@ -33,7 +41,7 @@ def test_texts_put_together_have_a_mark_at_each_beginning(tmp_path: Path) -> Non
     for lines in (
         decode_lines(content, 4),
         read_lines(tmp_path / "text"),
-        [*file_lines(str(tmp_path / "text"), 99)],
+        typed(tmp_path / "text"),
     ):
         assert lines == ["one", "two", "", "a"]
 
@@ -57,7 +65,7 @@ def test_what_holds_no_lines_is_refused_by_its_kind(
     path.write_bytes(content)
     for read in (
         lambda: decode_lines(content, 99),
-        lambda: [*file_lines(str(path), 99)],
+        lambda: typed(path),
         lambda: read_lines(path),
     ):
         with pytest.raises(HeadlightError, match=named):

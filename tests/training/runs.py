@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from tests.forkserver import forkserver as forkserver
 from training.run import journal
@@ -79,17 +78,3 @@ def _written_at(file: Path) -> object:
         return file.stat().st_mtime_ns
     except FileNotFoundError:  # not there yet, or just about to be replaced
         return None
-
-
-def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, Any]:
-    """Return what a function returns in each of two processes that torchrun starts, by rank."""
-    forkserver()  # has the slow imports behind it
-    torchrun = elastic_launch(
-        LaunchConfig(
-            min_nodes=1, max_nodes=1, nproc_per_node=2, run_id="two", rdzv_backend="c10d",
-            rdzv_endpoint="localhost:0", max_restarts=0, start_method="forkserver",
-        ),
-        target,
-    )  # fmt: skip
-    result: dict[int, Any] = torchrun(*arguments)
-    return result

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -27,23 +28,19 @@ from training.update import Updater
 pytestmark = pytest.mark.slow
 
 
-def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
-    """SIGTERM comes to one of the two processes alone."""
-    return runs.status_stopped_at(step if os.environ["RANK"] == "1" else 0, arguments)
-
-
 def _measured(out: Path, name: str) -> dict[int, float]:
     records = journal.read(out / "run.jsonl")
     return {int(r["step"]): float(r[name]) for r in records if name in r}
 
 
 @pytest.mark.timeout(300)
-def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
+def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny, tmp_path):
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
     tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=6, steps=12)
     out = tiny.out
-    status = runs.in_two_processes(_stopped_in_the_second, 6, tiny.command())
-    assert status == {0: 0, 1: 0}
+    # SIGTERM comes to one of the two alone
+    stopped = {1: partial(_with_a_signal_in_an_update, signal.SIGTERM)}
+    assert _run_both(tmp_path, [tiny.command()] * 2, stopped) == ([0, 0], [])
     state = json.loads((out / "state" / "state.json").read_text())
     assert state["place"]["step"] == 8  # they agree at a line of the log
     both = runs.losses(out)
@@ -84,15 +81,15 @@ def _start(*given: Any) -> ForkServerProcess:
     return process
 
 
-def _killed_in_an_update() -> None:
+def _with_a_signal_in_an_update(number: int) -> None:
     update = Updater.update
 
-    def killed(self: Updater, step: int, *rest: Any) -> None:
+    def signalled(self: Updater, step: int, *rest: Any) -> None:
         if step == 6:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
         update(self, step, *rest)
 
-    Updater.update = killed  # type: ignore[assignment, method-assign]
+    Updater.update = signalled  # type: ignore[assignment, method-assign]
 
 
 def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[list[int], list[str]]:
@@ -118,8 +115,8 @@ def _run_both(
 
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(killed, tiny, tmp_path):
-    arguments = tiny.command()
-    status, sentences = _run_both(tmp_path, [arguments] * 2, {killed: _killed_in_an_update})
+    prepared = {killed: partial(_with_a_signal_in_an_update, signal.SIGKILL)}
+    status, sentences = _run_both(tmp_path, [tiny.command()] * 2, prepared)
     assert status[killed] == -signal.SIGKILL
     assert status[1 - killed] == 2
     assert len(sentences) == 1

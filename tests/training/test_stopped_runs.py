@@ -15,15 +15,7 @@ from training import devices
 
 pytestmark = pytest.mark.slow
 
-NEVER, STOPPED_AT = 10**9, 19  # between two lines of the log, and between two saved states
-
-
-def in_process(step: int, arguments: list[str]) -> None:
-    """Run training.train in a process of its own, which gets SIGTERM at a step."""
-    process = runs.forkserver().Process(target=runs.main_stopped_at, args=(step, arguments))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+STOPPED_AT = 19  # between two lines of the log, and between two saved states
 
 
 def written(out: Path) -> dict[str, object]:
@@ -42,12 +34,15 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(tiny)
     tiny.change(steps=24, log_every=7, save_every=8, validate_every=10)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
-    in_process(STOPPED_AT, tiny.command(out="stopped"))
+    assert runs.status_stopped_at(STOPPED_AT, tiny.command(out="stopped")) == 0
     stopped = tiny.folder / "stopped"
     place = json.loads((stopped / "state" / "state.json").read_text("utf-8"))["place"]
     assert (place["step"], place["epoch"]) == (STOPPED_AT, 1)
     assert place["unlogged_tokens"] > 0
-    in_process(NEVER, tiny.command("--resume", out="stopped"))
+    resume = (10**9, tiny.command("--resume", out="stopped"))
+    process = runs.forkserver().Process(target=runs.main_stopped_at, args=resume)
+    process.start()
+    process.join()
     expected = written(tiny.train(out="whole"))
     assert len(expected["log"]) == 8  # type: ignore[arg-type]
     assert written(stopped) == expected

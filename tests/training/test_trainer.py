@@ -1,6 +1,5 @@
 """A run learns, can be cut anywhere, and goes on as if it had not been."""
 
-import functools
 import json
 import math
 import re
@@ -8,7 +7,6 @@ import shutil
 import signal
 from pathlib import Path
 
-import numpy as np
 import pytest
 import safetensors.torch
 import torch
@@ -17,7 +15,6 @@ from tests.training.conftest import TinyRun
 from tests.training.runs import losses, same_weights, status_stopped_at, weights
 from training.devices import ProcessInfo
 from training.run import journal
-from transformer import KINDS, AttentionTrace
 
 pytestmark = pytest.mark.slow
 MATRIX = re.compile(r"(?:en|de)coder\.layers\.(\d)\.(?!.*norm).*weight")
@@ -86,26 +83,6 @@ def test_a_damaged_state_is_one_sentence(interrupted: Path, tiny: TinyRun) -> No
     assert f"{path} is damaged: its SHA-256 is wrong" in tiny.refusal("--resume")
     (interrupted / "state" / "state.json").write_text("{")
     assert "state.json is damaged" in tiny.refusal("--resume")
-
-
-@pytest.mark.timeout(300)  # a minute where the cores are free
-def test_probes_are_read_from_a_model_whose_layers_are_compiled(tiny, monkeypatch):
-    # traced as on a GPU, but run by PyTorch itself: no C++ compiler is needed; and without dropout,
-    # at which a CPU cuts the graphs
-    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
-    tiny.change(steps=1, P_drop=0.0, validate_every=1, compile=True)
-    tiny.train(out="compiled")
-    tiny.change(compile=False)
-    tiny.train(out="plain")
-    compiled, plain = (
-        AttentionTrace.load(tiny.folder / run / "probes/step-00000001-sentence-1.npz")
-        for run in ("compiled", "plain")
-    )
-    for kind in KINDS:
-        np.testing.assert_allclose(compiled.weights(kind), plain.weights(kind), atol=1e-3)
-        np.testing.assert_allclose(compiled.weights(kind).sum(-1), 1, atol=1e-5)
-    records = journal.read(tiny.folder / "compiled" / "run.jsonl")
-    assert [record["step"] for record in records if "validation_bleu" in record] == [1]
 
 
 def test_bf16_that_would_be_emulated_is_float32_and_named(tiny, monkeypatch):

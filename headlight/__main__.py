@@ -26,7 +26,7 @@ COMMANDS = {
         "viz.lessons.__main__", "write, check and print lessons; collect answers", "app"
     ),
     "download": Command("training.download.__main__", "download public parallel text", "train"),
-    "prepare": Command("training.prepare", "clean and tokenize text once for training", "train"),
+    "prepare": Command("training.prepare", "tokenize text once for training", "train"),
     "train": Command("training.train", "train a model on parallel text", "train"),
     "average": Command("training.average", "average the last checkpoints of a run", "train"),
     "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses", "train"),

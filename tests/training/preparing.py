@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
 from training.prepare import main
 
-# a pair that is empty, one that is too long, two that are dropped only if that is asked for
+# pairs that are empty, or too long, among others
 ODD = [("", "Ein Hund."), ("The dog " * 90, "Der Hund."), ("One two three.", "Eins."), ("", "")]
 
 

@@ -12,9 +12,9 @@ import sentencepiece
 
 from tests.training import conftest, preparing
 from training import prepare, train
-from training.data import encoded_text, prepared, run_data
-from training.data.text_folders import LanguageCodes
-from training.prepare import Reasons, main, scan
+from training.data import corpus, encoded_text, prepared, run_data
+from training.data.text_folders import DataFolder, LanguageCodes
+from training.prepare import count_pairs, main
 from transformer import Tokenizer, Translator
 from transformer.files import installed
 from transformer.text.languages import Languages
@@ -103,12 +103,11 @@ def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
     some.mkdir()
     for name in ("train", "valid"):
         conftest.write_pairs(some / name, conftest.sentence_pairs(7))
-    for config, options, sentence in (
-        (large, [], "No vocabulary of 9000 pieces can be learnt"),
-        (short, [], "No sentence pair has between 1 and 0 pieces"),
-        (recipe, ["--longest-words", "1"], "All 7 pairs are dropped"),
+    for config, sentence in (
+        (large, "No vocabulary of 9000 pieces can be learnt"),
+        (short, "No sentence pair has between 1 and 0 pieces"),
     ):
-        assert main(preparing.command(config, out, "--data", some, *options)) == 2
+        assert main(preparing.command(config, out, "--data", some)) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "new").exists()
 
@@ -136,16 +135,35 @@ def test_of_two_processes_the_first_to_finish_wins(
     arguments, out = two_folders(tmp_path)
     others = iter([main])
 
-    def meanwhile(*given: Any) -> Reasons:
+    def meanwhile(*given: Any) -> int:
         """The same command again, when nothing is written yet."""
         for other in others:
             assert other(arguments) == 0
-        return scan(*given)
+        return count_pairs(*given)
 
-    monkeypatch.setattr(prepare, "scan", meanwhile)
+    monkeypatch.setattr(prepare, "count_pairs", meanwhile)
     assert main(arguments) == 2
     assert f"{out} is there and is not an empty folder" in capsys.readouterr().err
     assert [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "CHUNK", 7)
+    folders = []
+    for name, numbers in (("first", range(40)), ("second", range(40, 60))):
+        (tmp_path / name).mkdir()
+        conftest.write_pairs(tmp_path / name / "train", [(f"s{n}", f"t{n}") for n in numbers])
+        folders.append(DataFolder(tmp_path / name))
+    assert count_pairs(folders) == 60
+    lines = [f"{side}{n}" for side in "st" for n in range(60)]
+    assert [*prepare.drawn_lines(folders, prepare.drawn_pairs(60, 120))] == lines
+    some = [*prepare.drawn_lines(folders, prepare.drawn_pairs(60, 119))]
+    assert some == sorted(some, key=lines.index)
+    assert len({*some}) == 2 * 59
+    assert [line[1:] for line in some[:59]] == [line[1:] for line in some[59:]]
+    assert some == [*prepare.drawn_lines(folders, prepare.drawn_pairs(60, 119))]
 
 
 def pieces(**ids: Any) -> bytes:

@@ -117,7 +117,7 @@ OUTPUTS = {
 COMPUTATIONS = (
     "transformer.Translator.translate", "transformer.Translator.trace",
     "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
-    "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
+    "training.average.average", "training.trainer.Trainer.run", "training.prepare.count_pairs",
     "viz.lessons.__main__.answer_key",
     "viz.lessons.__main__.read_answers",
 )  # fmt: skip

@@ -41,12 +41,6 @@ def shape(translator: Translator, kind: Kind) -> tuple[int, int]:
     return (config.N, 2) if kind == "encoder_self" else (config.decoder.N, 4)
 
 
-def test_the_weights_of_each_kind_have_its_stack_s_shape(translator, trace):
-    assert translator.model.config.N != translator.model.config.decoder.N
-    for kind in KINDS:
-        assert trace.weights(kind).shape[:2] == shape(translator, kind)
-
-
 def test_every_lens_sees_every_layer(translator, trace):
     for name, kind in itertools.product(NAMES, KINDS):
         values = lens(name, translator, trace, kind)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.analysis.lens_cases import Case, random_case
@@ -63,29 +62,6 @@ def test_the_matrices_of_each_head_are_those_of_equation_1(case: Case, kind: Kin
         assert (matrices.masked == -np.inf).sum() == queries * keys - np.broadcast_to(
             seen, (queries, keys)
         ).sum()
-
-
-def test_the_matrices_of_the_first_layer_follow_from_the_file_of_weights(
-    translator: Translator, trace
-) -> None:
-    """§3.2 to §3.5 in NumPy, from the stored numbers and the ids of the pieces alone."""
-    weights = load_file(translator.folder / "model.safetensors")
-    d, h = 32, 4
-    ids = [piece.id for piece in trace.source_pieces]
-    pos, i = np.arange(len(ids))[:, None], np.arange(d)[None] // 2
-    angle = pos / 10_000 ** (2 * i / d)
-    x = weights["shared_embedding"][ids].astype(float) * np.sqrt(d)
-    x += np.where(np.arange(d) % 2, np.cos(angle), np.sin(angle))
-    name = "encoder.layers.0.self_attention"
-    for head in range(h):
-        own = slice(head * d // h, (head + 1) * d // h)
-        Q, K, V = (x @ weights[f"{name}.W_{x_}.weight"][own].astype(float).T for x_ in "QKV")
-        dots = Q @ K.T
-        alpha = softmax(dots / np.sqrt(d / h))
-        values = sublayer_values(translator.model, trace, "encoder_self", 0)
-        expected = (Q, K, V, dots, dots / np.sqrt(d / h), dots / np.sqrt(d / h), alpha, alpha @ V)
-        for actual, wanted in zip(head_matrices(values, head), expected, strict=True):
-            np.testing.assert_allclose(actual, wanted, rtol=1e-4, atol=2e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -59,13 +59,6 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
         np.testing.assert_allclose(result[n], expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_weights_alone_give_the_same_as_the_model(case: Case, kind) -> None:
-    layers = np.stack([*rollout_of_weights(case.trace, kind)])
-    expected = through("rollout", case, kind)
-    np.testing.assert_allclose(layers, expected, rtol=1e-5, atol=1e-7)
-
-
 def test_the_mean_is_over_the_heads_that_a_layer_has() -> None:
     layers = [rows(1, heads, 4, 4, seed=heads)[0] for heads in (3, 1)]
     trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=[*"abcd"])

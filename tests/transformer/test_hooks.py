@@ -227,16 +227,6 @@ def run_threads(threads):
         sys.setswitchinterval(interval)
 
 
-def test_a_compiled_graph_holds_no_hooks(model):
-    """It is traced once and serves everybody; `fullgraph` fails if the points break it."""
-    compiled = torch.compile(model.encoder, backend="eager", fullgraph=True)
-    mask = (SOURCE != 0)[:, None, None]
-    with torch.no_grad(), model.hooks({TOKENS: fail}):
-        encoded = compiled(SOURCE, mask)
-    with torch.no_grad():
-        torch.testing.assert_close(encoded, model.encoder(SOURCE, mask))
-
-
 def test_every_value_has_the_shape_that_is_promised(model):
     _, cache = model.run_with_cache(SOURCE, TARGET)
     expected = {

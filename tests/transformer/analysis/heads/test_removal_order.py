@@ -59,6 +59,8 @@ def test_each_place_follows_the_rule(
     assert order == [*expected, *ranked]
     assert reports == [(place, 7) for place in range(1, 8)]
     assert removal_order.removal_order(model, trace, length=3) == expected[:3]
+    first = with_next_place(model, trace, RemovalOrder())
+    assert first.log_p == pytest.approx([log_p(model, trace, expected[:1])], abs=1e-4)
     # the edits end with the call
     assert log_p(model, trace, []) == pytest.approx(float(trace.log_probs.sum()), abs=1e-3)
 
@@ -75,21 +77,6 @@ def test_of_equal_heads_the_first_by_number_is_taken(
         order = with_next_place(translator.model, trace, order)
     assert [*order.heads] == heads
     assert order.log_p == (-1, -1, -1)
-
-
-@pytest.mark.slow
-def test_the_first_head_is_the_worst_of_all_removed_one_by_one(bundled: Translator) -> None:
-    """A saturated head without a gradient costs most."""
-    translator, text = bundled, "A street musician plays the accordion near the fountain."
-    trace, heads = translator.trace(text), all_heads(translator.model.config)
-    order = with_next_place(translator.model, trace, RemovalOrder())
-    assert order.removed == (Head("decoder_self", 1, 2),)
-    alone = {head: log_p(translator.model, trace, [head]) for head in {*heads[::7], *order.removed}}
-    assert order.removed == (min(alone, key=alone.__getitem__),)
-    assert order.log_p[0] == pytest.approx(min(alone.values()), abs=1e-4)
-    # and all others follow as they cost alone
-    assert {*order.heads} == {*heads}
-    assert [head for head in order.heads if head in alone] == sorted(alone, key=alone.__getitem__)
 
 
 def test_batches_are_bounded_and_change_nothing(

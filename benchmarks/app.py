@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks import bertviz
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
-from benchmarks.notebook import bertviz
 from tests.made_trace import made_trace
 from tests.server import served
 from transformer import Translator

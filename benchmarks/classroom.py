@@ -44,12 +44,11 @@ def run(options: argparse.Namespace) -> int:
         f"{describe()}, {lesson.name}, {options.students} students, {options.every:g} s of thought"
     )
     with served() as server:
-        host = server.address.replace("http", "ws")
-        asyncio.run(_class(host, lesson, 1, 0.1))  # the teacher, before the hour
+        asyncio.run(_class(server.address, lesson, 1, 0.1))  # the teacher, before the hour
         memory = []
         for _ in range(2):  # the second class shows whether the first left anything
             memory.append(server.megabytes())
-            waits = asyncio.run(_class(host, lesson, options.students, options.every))
+            waits = asyncio.run(_class(server.address, lesson, options.students, options.every))
             waits.sort()
             print(
                 f"{len(waits)} runs: median {waits[len(waits) // 2]:.2f} s, "
@@ -63,16 +62,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _class(host: str, lesson: Lesson, students: int, every: float) -> list[float]:
-    waits = await asyncio.gather(*(_student(host, lesson, n, every) for n in range(students)))
+async def _class(address: str, lesson: Lesson, students: int, every: float) -> list[float]:
+    waits = await asyncio.gather(*(_student(address, lesson, n, every) for n in range(students)))
     return [wait for each in waits for wait in each]
 
 
-async def _student(host: str, lesson: Lesson, own: int, every: float) -> list[float]:
+async def _student(server_address: str, lesson: Lesson, own: int, every: float) -> list[float]:
     """Answer every card, the first one by the student's number; return how long each run took."""
     draw, waits, given = random.Random(own), [], {}
     await asyncio.sleep(draw.uniform(0, 2 * every))
-    async with session(host) as server:
+    async with session(server_address) as server:
         address = ""
         for step in range(len(lesson.cards)):
             place = (own + step) % len(lesson.cards)

@@ -42,12 +42,6 @@ def largest(values: np.ndarray) -> tuple[int, ...]:
     return tuple(int(n) for n in np.unravel_index(np.abs(values).argmax(), values.shape))
 
 
-def test_the_heads_look_where_they_were_planted(planted: Case) -> None:
-    assert planted.trace.weights("decoder_self")[1, 0, STEP].argmax() == SEEN
-    assert planted.trace.weights("decoder_self")[0, 0, STEP].argmax() == STEP - 1
-    assert planted.trace.weights("cross")[1, 1, STEP].argmax() == STEP
-
-
 CAUSES = (
     (BY_PLACE, "position", "position", STEP - 1),
     (BY_BIAS, "biases", "token", 2),

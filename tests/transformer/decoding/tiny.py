@@ -54,14 +54,6 @@ def _after_each(model, source, before):
     ]
 
 
-def plain_greedy(model, source, limit):
-    written: list[int] = []
-    while len(written) < limit and EOS not in written:
-        log_p = next_log_probs(model, source, written)
-        written.append(max(log_p, key=log_p.get))
-    return tuple(written)
-
-
 Beginning = tuple[tuple[int, ...], float]  # what was written, and its log P
 
 

@@ -1,5 +1,7 @@
 """The command `evaluate aer`: its figures are those of plain loops over the weights."""
 
+import contextlib
+import io
 import json
 import re
 import shutil
@@ -24,24 +26,31 @@ FROM_ZERO = Notation()
 TEXT = ParallelText(["a b c", "d e"], ["x y", "z, w v"])
 
 
+def _write(folder: Path, checkpoint: Path) -> Path:
+    for name, lines in (("src", ENGLISH), ("tgt", GERMAN), ("gold", GOLD)):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    shutil.copytree(checkpoint, folder / "model")
+    return folder
+
+
 @pytest.fixture
 def files(tmp_path: Path, checkpoint_folder: Path) -> Path:
     """`src`, `tgt`, `gold` and a copy of a checkpoint in `model`."""
-    for name, lines in (("src", ENGLISH), ("tgt", GERMAN), ("gold", GOLD)):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    shutil.copytree(checkpoint_folder, tmp_path / "model")
-    return tmp_path
+    return _write(tmp_path, checkpoint_folder)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory, checkpoint_folder: Path) -> dict[str, Any]:
+    """What the command prints of those files."""
+    printed, folder = io.StringIO(), tmp_path_factory.mktemp("aer")
+    with contextlib.redirect_stdout(printed):
+        assert main(_command(_write(folder, checkpoint_folder), "--json")) == 0
+    return json.loads(printed.getvalue())
 
 
 def _command(files: Path, *more: str) -> list[str]:
     paths = {"--checkpoint": "model", "--src": "src", "--tgt": "tgt", "--gold": "gold"}
     return ["aer", *(word for o, name in paths.items() for word in (o, str(files / name))), *more]
-
-
-def _json(files: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
-    assert main(_command(files, "--json", *more)) == 0
-    result: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return result
 
 
 def _figures(alignments: list[set[tuple[int, int]]]) -> dict[str, float]:
@@ -76,25 +85,23 @@ def _by_loops(translator: Translator, layer: int, head: int | None, row: str) ->
     return _figures(alignments)
 
 
-def test_rows_of_weights_are_those_of_plain_loops(files, translator, capsys):
-    rows = _json(files, capsys)["rows"]
+def test_rows_of_weights_are_those_of_plain_loops(measured, translator):
     compared = 0
-    for results in rows:
+    for results in measured["rows"]:
         if results["lens"] == "weights":
             expected = _by_loops(translator, results["layer"], results["head"], results["row"])
             assert {name: results[name] for name in expected} == pytest.approx(expected)
             compared += 1
     assert compared == 2 * 2 * (4 + 1)
-    assert len({json.dumps(expected) for expected in rows}) > 20
+    assert len({json.dumps(expected) for expected in measured["rows"]}) > 20
 
 
-def test_there_is_a_row_for_every_map_and_one_is_the_default(files, translator, capsys):
-    result = _json(files, capsys)
-    maps = {(r["layer"], r["head"], r["row"], r["lens"]) for r in result["rows"]}
+def test_there_is_a_row_for_every_map_and_one_is_the_default(measured, translator):
+    maps = {(r["layer"], r["head"], r["row"], r["lens"]) for r in measured["rows"]}
     head_lenses = lenses.HAS_HEADS & set(lenses.NAMES)
-    assert len(maps) == len(result["rows"]) == 2 * 2 * (4 * len(head_lenses) + 6)
+    assert len(maps) == len(measured["rows"]) == 2 * 2 * (4 * len(head_lenses) + 6)
     assert {lens for *_, lens in maps} == set(lenses.NAMES)
-    default = result["default"]
+    default = measured["default"]
     alignments = []
     for english, german in zip(ENGLISH, GERMAN, strict=True):
         pairs = alignment.align(translator, translator.trace(english, target=german), words="typed")
@@ -104,15 +111,15 @@ def test_there_is_a_row_for_every_map_and_one_is_the_default(files, translator, 
         | _figures(alignments)
     )
     (row,) = (
-        r for r in result["rows"]
+        r for r in measured["rows"]
         if (r["layer"], r["head"], r["row"], r["lens"]) == (1, None, "writes", "norm")
     )  # fmt: skip
     assert row["mutual"]["aer"] == default["aer"]
-    assert (result["sentences"], result["dropped"]) == (3, 0)
+    assert (measured["sentences"], measured["dropped"]) == (3, 0)
 
 
-def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = _json(files, capsys)["baselines"]
+def test_baselines_by_hand(measured: dict[str, Any]) -> None:
+    results = measured["baselines"]
     # both sides have as many words: the diagonal is one-to-one
     words = sum(len(line.split()) for line in GERMAN)
     sure = sum(line.count("-") for line in GOLD)
@@ -141,7 +148,8 @@ def test_the_best_map_is_stored_and_then_the_default(files, capsys):
     assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 3)
     assert stored.gold.aer == pytest.approx(least, abs=5e-5)
     assert f"{FILE} says: {stored.describe()}" in printed.err
-    default = _json(files, capsys)["default"]
+    assert main(_command(files, "--json")) == 0
+    default = json.loads(capsys.readouterr().out)["default"]
     assert default["aer"] == pytest.approx(least)
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)
 

@@ -32,7 +32,7 @@ bf16 = false
 log_every = 4
 save_every = 8
 validate_every = 12
-validate_sentences = 8
+validate_sentences = 2
 average = 2
 """
 

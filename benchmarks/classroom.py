@@ -39,7 +39,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Let a class work, and print how long each waited, and the memory of the server."""
-    lesson = library.offered().lessons[options.lesson]
+    lesson = library.read_offered().lessons[options.lesson]
     print(
         f"{describe()}, {lesson.name}, {options.students} students, {options.every:g} s of thought"
     )

@@ -48,7 +48,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(prog="headlight prepare", description=__doc__)
-    text_folders.add_text(
+    text_folders.add_text_options(
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",

@@ -13,14 +13,14 @@ SLOW = 10  # lines a second, below which tenths are told
 
 
 def lines(max_characters: int) -> Iterator[str]:
-    """Yield the lines of standard input, as `_cut` splits them."""
+    """Yield the lines of standard input, as `_split_lines` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
     with reading(NAME, InputError):
-        yield from _cut(max_characters)
+        yield from _split_lines(max_characters)
 
 
-def _cut(max_characters: int) -> Iterator[str]:
+def _split_lines(max_characters: int) -> Iterator[str]:
     """Yield lines; leave bytes that are not UTF-8, and lines that are too long, to be refused."""
     file, most_bytes = sys.stdin.buffer, 4 * (max_characters + 1)
     start, number = b"", 0

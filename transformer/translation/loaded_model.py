@@ -125,7 +125,7 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
-            warnings.append(self.domain.notice(best, forced, edited, _cut(pieces)))
+            warnings.append(self.domain.notice(best, forced, edited, _name_cut_words(pieces)))
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:
@@ -149,8 +149,8 @@ def _uncapitalised_words(text: str) -> set[str]:
     return {word for word in re.findall(r"[^\W\d_]+", text) if word[0].islower()}
 
 
-def _cut(pieces: Sequence[Piece]) -> list[str]:
-    """Name the words that are cut up so far that hardly one of their parts means something."""
+def _name_cut_words(pieces: Sequence[Piece]) -> list[str]:
+    """Name the words that are cut into so many parts that hardly one of them means something."""
     words: dict[int, list[str]] = {}
     for piece in pieces:
         words.setdefault(piece.word, []).append(piece.text.removeprefix("▁"))

@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from multiprocessing.context import ForkServerProcess
@@ -104,7 +104,7 @@ def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[lis
 
 
 def _run_both(
-    tmp_path: Path, arguments: list[list[str]], prepared: dict[int, Callable[[], None]]
+    tmp_path: Path, arguments: list[list[str]], prepared: Mapping[int, Callable[[], None]]
 ) -> tuple[list[int], list[str]]:
     port, printed = free_port(), [tmp_path / f"{rank}.txt" for rank in (0, 1)]
     started = [

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses.decomposition import head_W_O
 from transformer.analysis.teacher_forcing import Cache
+from transformer.choices import check_choices
 from transformer.kinds import KIND_NAMES, Kind
 from transformer.model import Transformer
 
@@ -68,6 +69,7 @@ class Stream:
     parts: Tensor  # `[writer, position, d_model]`
 
 
+@check_choices
 def sublayers(model: Transformer, stack: StackName, end: int | None = None) -> list[Sublayer]:
     """List the sub-layers of a stack in the order in which they run, up to `end`."""
     count = (model.config if stack == "encoder" else model.config.decoder).N
@@ -78,6 +80,7 @@ def sublayers(model: Transformer, stack: StackName, end: int | None = None) -> l
     ][:end]
 
 
+@check_choices
 def query_stream(kind: Kind, layer: int) -> tuple[StackName, int]:
     """Return the stack whose stream the queries of a layer read, and after how many sub-layers."""
     if kind == "encoder_self":
@@ -85,11 +88,13 @@ def query_stream(kind: Kind, layer: int) -> tuple[StackName, int]:
     return "decoder", 3 * layer + (kind == "cross")
 
 
+@check_choices
 def key_stream(model: Transformer, kind: Kind, layer: int) -> tuple[StackName, int]:
     """Return the same of keys and values: those of cross-attention read the encoder's output."""
     return ("encoder", 2 * model.config.N) if kind == "cross" else query_stream(kind, layer)
 
 
+@check_choices
 def stream_points(model: Transformer, stack: StackName, end: int | None = None) -> set[str]:
     """Name the hook points that `stream_of` reads."""
     names = {f"{stack}.embedding.hook_{point}" for point in ("tokens", "positions")}
@@ -100,6 +105,7 @@ def stream_points(model: Transformer, stack: StackName, end: int | None = None) 
     return names
 
 
+@check_choices
 def stream_of(
     model: Transformer,
     cache: Cache,

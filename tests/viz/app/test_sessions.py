@@ -1,4 +1,4 @@
-"""Open tabs of a client are bounded and logged."""
+"""Open tabs are bounded and logged."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -11,8 +11,8 @@ from viz.app import sessions
 from viz.app.sessions import BoundedSessions
 
 
-def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MAX_TABS", 2)
+def test_open_tabs_are_bounded_and_each_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "most_descriptors", lambda: 3 * sessions.TAB)
     logged: list[str] = []
     monkeypatch.setattr(sessions._LOG, "info", lambda text, *values: logged.append(text % values))
     sent: list[str] = []
@@ -34,21 +34,20 @@ def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPa
 
         tabs = BoundedSessions(session)
 
-        async def opened(address: str) -> asyncio.Task[None]:
-            scope = {"type": "websocket", "client": (address, 1)}
-            task = asyncio.create_task(tabs(scope, receive, send))
+        async def opened() -> asyncio.Task[None]:
+            task = asyncio.create_task(tabs({"type": "websocket"}, receive, send))
             await asyncio.sleep(0)
             return task
 
-        tasks = [await opened("10.0.0.7") for _ in range(3)] + [await opened("10.0.0.8")]
+        tasks = [await opened() for _ in range(4)]
         leave.set()
-        ended = await asyncio.gather(*tasks, await opened("10.0.0.7"), return_exceptions=True)
+        ended = await asyncio.gather(*tasks, await opened(), return_exceptions=True)
         assert [*map(type, ended)].count(ConnectionError) == 4
         assert not tabs._open
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, visit()).result()
-    assert sent == ["accept", "accept", "close", "accept", "accept"]
+    assert sent == ["accept", "accept", "accept", "close", "accept"]
     assert [line for line in logged if "begins" in line] == [
         f"session {number} begins" for number in range(1, 5)
     ]

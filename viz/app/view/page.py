@@ -62,8 +62,7 @@ class Page:
     terms: tuple[str, ...]  # that the help of the question explains, of `explanations.TERMS`
     views: tuple[View, ...]
     menu: str = ""  # name of the menu of views in links
-    pick: Callable[..., str] = fields.choose_one
-    """Draws the menu of views: its label, its options, and its name in links."""
+    first: str | None = None  # key of the view that is open first, if it is not the first one
     row: str = ""  # key of the row of the menu and of `controls`; without one, the menu has no row
     foot: Callable[[], None] = lambda: None  # draws what stands below every view
 
@@ -81,7 +80,9 @@ class Page:
         row = fields.controls_row(self.row) if self.row else None
         with row or nullcontext():
             keys = [view.key for view in self.views]
-            key = self.pick("View", keys, self.menu) if self.menu else keys[0]
+            key = keys[0]
+            if self.menu:
+                key = fields.choose_one("View", keys, self.menu, default=self.first)
         chosen = next(view for view in self.views if view.key == key)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:

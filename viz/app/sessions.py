@@ -1,17 +1,12 @@
-"""Open sessions of the server, and its file descriptors."""
+"""Open tabs of the server, and its file descriptors."""
 
-import logging
 import sys
-import time
 from contextlib import suppress
 
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from transformer.files import reading
-from viz.app.cache import memory
 from viz.app.log import log_refusal
-from viz.app.models import menu
 
 if sys.platform != "win32":  # which has no such limit
     import resource
@@ -43,19 +38,16 @@ def most_descriptors() -> int:
 _STREAMLITS = "/_stcore/metrics"
 _NOT_FOUND = PlainTextResponse("Not Found", 404)
 
-_LOG = logging.getLogger(__name__)
-
 
 class BoundedSessions:
-    """Middleware that bounds and logs open tabs, and hides the metrics of Streamlit itself."""
+    """Middleware that bounds open tabs, and hides the metrics of Streamlit itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._last = 0
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the connection on, and count it from its acceptance to its end."""
+        """Hand the connection on, and count it to its end."""
         if scope["type"] != "websocket":
             is_hidden = scope["type"] == "http" and scope["path"].endswith(_STREAMLITS)
             await (_NOT_FOUND if is_hidden else self.app)(scope, receive, send)
@@ -64,26 +56,8 @@ class BoundedSessions:
             log_refusal("too many tabs")
             await send({"type": "websocket.close"})
             return
-        began, number = 0.0, 0
-
-        async def counted(message: Message) -> None:
-            nonlocal began, number
-            await send(message)
-            if message["type"] == "websocket.accept" and not number:
-                began = time.monotonic()
-                number = self._last = self._last + 1
-                _LOG.info("session %d begins", number)
-
         self._open += 1
         try:
-            await self.app(scope, receive, counted)
+            await self.app(scope, receive, send)
         finally:
             self._open -= 1
-            if number:
-                results, models = (
-                    size / reading.MIB for size in (memory.shared_cache().size, menu.models_bytes())
-                )
-                _LOG.info(
-                    "session %d ends after %.0f s; results %.0f MiB, models %.0f MiB",
-                    number, time.monotonic() - began, results, models,
-                )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context
+from functools import partial
 from typing import Any, get_args
 
 import altair as alt
@@ -427,6 +428,6 @@ PAGE = Page(
     ("auto-regressive", "encoder", "decoder", "cross-attention", "end", "loss", "nat"),
     (who_sees_whom, shift_right, remove_the_mask),
     menu=VIEW,
-    first=WITHOUT_MASK,
+    pick=partial(fields.choose_one, default=WITHOUT_MASK),
     row="mask-controls",
 )

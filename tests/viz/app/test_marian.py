@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.app_test import open_app
 from transformer import Translator
 from transformer.analysis import axes
 from viz.app.links.navigation import VIEW
@@ -19,7 +20,6 @@ from viz.pages.roles.pieces import OTHER, shown_piece
 
 pytestmark = pytest.mark.slow
 
-APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."
 
 
@@ -34,20 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def visit(folder: Path) -> Iterator[Callable[..., AppTest]]:
     """A page at a query as a browser sends it."""
-
-    def open_(page: str, **url: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=60)
-        app._page_hash = calc_hash(page)
-        for name, value in {"text": SENTENCE, **url}.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(menu.CHECKPOINT_VARIABLE, str(folder))
-        yield open_
+        yield partial(open_app, text=SENTENCE)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])

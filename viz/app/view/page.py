@@ -62,7 +62,8 @@ class Page:
     terms: tuple[str, ...]  # that the help of the question explains, of `explanations.TERMS`
     views: tuple[View, ...]
     menu: str = ""  # name of the menu of views in links
-    first: str | None = None  # key of the view that is open first, if it is not the first one
+    pick: Callable[..., str] = fields.choose_one
+    """Draws the menu of views: its label, its options, and its name in links."""
     row: str = ""  # key of the row of the menu and of `controls`; without one, the menu has no row
     foot: Callable[[], None] = lambda: None  # draws what stands below every view
 
@@ -80,9 +81,7 @@ class Page:
         row = fields.controls_row(self.row) if self.row else None
         with row or nullcontext():
             keys = [view.key for view in self.views]
-            key = keys[0]
-            if self.menu:
-                key = fields.choose_one("View", keys, self.menu, default=self.first)
+            key = self.pick("View", keys, self.menu) if self.menu else keys[0]
         chosen = next(view for view in self.views if view.key == key)
         st.session_state[_ROW], st.session_state[_FINDINGS] = row, findings
         try:

@@ -120,7 +120,7 @@ VIEWS = {
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")
 WITH_NUMBER = re.compile(r"\d\\?\.\d\d$")
-STATED = re.compile(r"[\d“]")
+STATED = re.compile("[0-9“]|left out: |added: ")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 
 

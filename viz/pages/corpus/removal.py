@@ -22,7 +22,7 @@ from viz.app.links import address, navigation
 from viz.app.view import Offer, compute, compute_on_request, figure, view
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.figures import changes
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 from viz.pages.corpus.search import lines_table
 
@@ -37,7 +37,7 @@ MAX_WORDS, MAX_LINES = 6, 20  # rows of the tables of words and of lines
 )
 def remove_heads(translator: Translator) -> None:
     """Draw what changes on the lines without some heads."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     heads = _choose_heads(translator, lines)
     without: LinesWithout | None = None
     if not heads:
@@ -69,7 +69,7 @@ _PRESSED = "corpus.removal_pressed"
 
 
 def _press(text: str) -> None:
-    head_picker.choose_removed(text)
+    head_picker.set_removed(text)
     st.session_state[_PRESSED] = True
 
 

@@ -16,9 +16,9 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
     and cosine of one frequency are neighbours.
     """
     # on the meta device, a range would load torch's compiler, which takes a second
-    ranges = {"dtype": torch.float64, "device": "cpu"}
-    position = torch.arange(length, **ranges)[:, None]  # [length, 1]
-    two_i = torch.arange(0, d_model, 2, **ranges)  # [d_model / 2]
+    cpu = torch.device("cpu")
+    position = torch.arange(length, dtype=torch.float64, device=cpu)[:, None]  # [length, 1]
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64, device=cpu)  # [d_model / 2]
     angle = position / 10_000 ** (two_i / d_model)  # [length, d_model / 2]
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
 

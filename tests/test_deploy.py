@@ -3,6 +3,9 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+from uvicorn.middleware.proxy_headers import _TrustedHosts
+
 from headlight import serve
 
 ROOT = Path(__file__).parents[1]
@@ -46,3 +49,22 @@ def test_the_image_gets_all_that_the_package_is_made_of():
         *(path.partition("/")[0] for path in wheel["only-include"]),
         *wheel["force-include"],
     }
+
+
+@pytest.mark.parametrize(
+    ("proxy", "trusted"),
+    [
+        ("172.17.0.1", True),  # Docker's bridge
+        ("172.31.4.2", True),  # a network of Compose
+        ("10.20.3.4", True),  # a Space of Hugging Face, Kubernetes
+        ("192.168.1.20", False),  # somebody in the room
+        ("203.0.113.9", False),
+    ],
+)
+def test_a_container_takes_the_address_of_a_client_from_its_proxy_alone(proxy, trusted) -> None:
+    image = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    (networks,) = re.findall(r"FORWARDED_ALLOW_IPS=(\S+)", image)
+    assert (proxy in _TrustedHosts(networks)) == trusted
+    # the containers of Compose, behind HAProxy, have the same
+    assert "FORWARDED_ALLOW_IPS" not in (ROOT / "deploy/compose.yaml").read_text("utf-8")
+    assert all(network in GUIDE for network in networks.split(",") if "/" in network)

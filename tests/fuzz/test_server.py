@@ -120,11 +120,12 @@ def test_no_metrics_are_answered(server: Server) -> None:
     assert error.value.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def _send(server: Server, method: str, path: str, size: int) -> int:
+def _send(server: Server, method: str, path: str, size: int, name: str = "x") -> int:
     """Send a multipart body of one file with the token that the server gave; the status."""
     with urlopen(f"{server.address}/_stcore/health", timeout=10) as reply:
         cookie = (reply.headers.get("Set-Cookie") or "").split(";")[0]
-    begin = b'--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
+    file = f'form-data; name="file"; filename="{name}"'
+    begin = f"--x\r\nContent-Disposition: {file}\r\n\r\n".encode()
     body = begin + b"a" * size + b"\r\n--x--\r\n"
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     headers = {
@@ -159,7 +160,7 @@ def _states(draw: st.DrawFn, widget: tuple[str, str]) -> WidgetState:
             return WidgetState(id=identifier, json_value=json.dumps(sent))
         return _trigger(identifier, sent)
     state = WidgetState(id=identifier)
-    field = draw(st.sampled_from([FIELD_OF_KIND.get(kind, "string_value"), ""]))
+    field = draw(st.just(FIELD_OF_KIND.get(kind, "string_value")) | st.sampled_from([*FIELDS, ""]))
     if not field:  # a state without a value
         return state
     value = draw(FIELDS[field])
@@ -216,6 +217,44 @@ def test_a_forged_click_and_states_of_another_type_touch_nobody(server: Server) 
     with ForgedSession(server) as other:
         assert other.run("heads").exceptions == []
     assert _own_error(server.log.read_text("utf-8")) == ""
+
+
+def test_what_no_browser_sends_is_one_line_in_the_log_and_the_page_goes_on(server: Server) -> None:
+    def lines() -> list[str]:
+        text = server.log.read_text("utf-8").splitlines()
+        return [line for line in text if " session " not in line]
+
+    deep, events = "[" * 900 + "]" * 900, '[{"event": "picked", "value": %s}]'
+    with ForgedSession(server) as session:
+        widgets = session.run().widgets
+        (model,) = (widget for widget in widgets if widget.endswith("-model"))
+        player = next(w for w, kind in widgets.items() if kind == "bidi_component")
+        player_events = _make_trigger_id(player, "events")
+        before = lines()
+        for _ in range(3):
+            for state in (
+                WidgetState(id=model, bool_value=True),
+                WidgetState(id=model, json_value=deep),
+                WidgetState(id=player, json_value="{"),
+                WidgetState(id=player_events, json_trigger_value=events % deep),
+                WidgetState(id=player_events, json_trigger_value=events % ("1" * 5_000)),
+            ):
+                assert session.run("", "", [state]).exceptions == []
+        own = session.run("corpus", "corpus_lines=your+lines").widgets
+        (file,) = (widget for widget in own if widget.endswith("corpus-result-file"))
+        path = UPLOAD.format(session=session.id, number=7)
+        assert _send(server, "PUT", path, 5, name="x.exe") == 204
+        state = WidgetState(id=file)
+        state.file_uploader_state_value.uploaded_file_info.add(name="x.exe", size=5, file_id="7")
+        answer = session.run("corpus", "corpus_lines=your+lines", [state])
+        assert answer.exceptions == []
+        assert file in answer.widgets
+        session._connection.send("no bytes")
+        with pytest.raises(ConnectionClosed):  # after what is on its way
+            [session._connection.recv(10) for _ in range(999)]
+    logged = [line for line in lines() if line not in before]
+    assert 1 <= len(logged) <= 17  # of as many messages: within a second, the others are counted
+    assert all(" refused: forged " in line for line in logged)
 
 
 def _own_error(log: str) -> str:

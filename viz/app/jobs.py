@@ -40,7 +40,7 @@ AWAY = 5.0  # seconds in which a browser that lost its connection may come back 
 LaneName = Literal["lines", "long", "short"]
 
 MAX_WAITING: dict[LaneName, int] = {"lines": 8, "long": 16, "short": 256}
-"""Largest numbers of waiting jobs."""
+"""Largest numbers of waiting jobs; one client, in all of its tabs, has half of them at most."""
 
 RUNNING: dict[LaneName, int] = {"lines": 1, "long": 1, "short": 2}
 """Jobs that run at one time: while a class asks for short ones, they take both cores."""
@@ -53,6 +53,7 @@ OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
 BROKEN = "This failed, and the server's log says why: try it again."
 FULL = "{} others wait for this server already: try again in a few minutes."
+FULL_OF_YOURS = "{} others from your network wait already: try again in a few minutes."
 
 _LOG = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Job(Generic[T]):
     name: str  # name in its session
     title: str  # what it does, on the screen
     session: str  # the session that owns it
+    client: str  # where it comes from; see `viz.app.cache.search_queue`
     lane: Lane["Job"]  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
@@ -107,7 +109,8 @@ class Job(Generic[T]):
         try:
             self.lane.add(self)
         except FullError as full:
-            self.end("failed", error=FULL.format(full.count))
+            sentence = FULL_OF_YOURS if full.is_of_client else FULL
+            self.end("failed", error=sentence.format(full.count))
             log_refusal("too many jobs")
 
     def cancel(self) -> None:
@@ -189,7 +192,8 @@ def start(
     """Start work for this session, titled on the screen, in place of its job of this name."""
     if (earlier := current(name)) is not None:
         earlier.cancel()
-    job = Job(name, title, session_name(), _lanes()[lane], work, key)
+    client = search_queue.current_client()
+    job = Job(name, title, session_name(), client, _lanes()[lane], work, key)
     # first: it may end this run, and with it the only handle
     st.session_state[f"job {name}"] = job
     job.wait_in_lane()

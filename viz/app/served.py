@@ -10,8 +10,10 @@ import hashlib
 import os
 import re
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -25,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from transformer import errors
 from transformer.files import reading
 from viz.app import streamlit_internals
-from viz.app.cache import memory
+from viz.app.cache import memory, search_queue
 from viz.app.log import log_refusal
 from viz.app.models import menu
 from viz.app.sessions import BoundedSessions, raise_limit
@@ -169,11 +171,14 @@ MAX_UPLOAD_BYTES = 128 * reading.MIB
 ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
 """Bytes of the files that the server holds at one time, for all users together."""
 
+UPLOADS_OF_CLIENT = ALL_UPLOADS // 2  # bytes of those of one client, in all of its tabs
+
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
 TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // reading.MIB} MiB: send a smaller one.\n"
 FULL = "The server holds as many files as it can: try again in a few minutes.\n"
+FULL_OF_YOURS = "The server holds as many of your files as it can: wait until they are read.\n"
 
-_UPLOAD = re.compile(r"_stcore/upload_file/[^/]+/[^/]+")
+_UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/[^/]+")
 
 
 class _UploadRefusedError(OSError):
@@ -185,7 +190,8 @@ class BoundedUploads:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._arriving = 0  # bytes of bodies that are on their way
+        self._arriving: Counter[str] = Counter()  # by client, bytes of bodies that are on their way
+        self._client_of: dict[str, str] = {}  # of each session that sent a file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 405, 413 or 507 to a write that is not allowed; pass on other requests."""
@@ -193,12 +199,14 @@ class BoundedUploads:
             await self.app(scope, receive, send)
             return
         path = scope["path"].removeprefix(_prefix())
-        if scope["method"] not in UPLOADING or not _UPLOAD.fullmatch(path):
+        upload = _UPLOAD.fullmatch(path)
+        if scope["method"] not in UPLOADING or upload is None:
             await _refuse(405, REFUSAL)(scope, receive, send)
             return
+        client = search_queue.network((scope.get("client") or [None])[0])
         length = Headers(scope=scope).get("content-length", "0")
         is_possible = length.isdecimal() and len(length) <= len(str(MAX_UPLOAD_BYTES))
-        refusal = self._refusal(int(length) if is_possible else MAX_UPLOAD_BYTES + 1)
+        refusal = self._refusal(client, int(length) if is_possible else MAX_UPLOAD_BYTES + 1)
         size = 0
 
         async def counted() -> Message:
@@ -207,8 +215,8 @@ class BoundedUploads:
             message = await receive()
             if arrived := len(message.get("body", b"")):
                 size += arrived
-                self._arriving += arrived
-                if refusal := self._refusal(size):
+                self._arriving[client] += arrived
+                if refusal := self._refusal(client, size):
                     raise _UploadRefusedError
             return message
 
@@ -224,15 +232,21 @@ class BoundedUploads:
             except _UploadRefusedError:
                 pass
             finally:
-                self._arriving -= size
+                self._arriving[client] -= size
+                self._client_of[upload[1]] = client
         if refusal:
             await refusal(scope, receive, send)
 
-    def _refusal(self, size: int) -> Response | None:
+    def _refusal(self, client: str, size: int) -> Response | None:
         """Return the refusal of a body of this size; None if it is allowed."""
         if size > MAX_UPLOAD_BYTES:
             return _refuse(413, TOO_LARGE)
-        if streamlit_internals.uploaded_bytes() + max(size, self._arriving) > ALL_UPLOADS:
+        held = streamlit_internals.uploaded_bytes()
+        self._client_of = {name: by for name, by in self._client_of.items() if name in held}
+        own = sum(held[name] for name, by in self._client_of.items() if by == client)
+        if own + max(size, self._arriving[client]) > UPLOADS_OF_CLIENT:
+            return _refuse(507, FULL_OF_YOURS)
+        if sum(held.values()) + max(size, self._arriving.total()) > ALL_UPLOADS:
             return _refuse(507, FULL)
         return None
 
@@ -261,3 +275,4 @@ def bound_memory() -> None:
     raise_limit()
     # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
     memory.call_heap("mallopt", -8, 1)
+    streamlit_internals.drop_forged_values(partial(log_refusal, "forged value"))

@@ -1,12 +1,14 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
 Streamlit has no public way to end a long run, to detect a run for Back, to write the whole address
-at once, or to check for a session. Nor can it release a file, or put a script into the page before
-its own.
+at once, or to check for a session. Nor can it release a file, drop a forged value, or put a script
+into the page before its own.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -14,6 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state.session_state import Serialized, Value, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 Query = dict[str, list[str]]
@@ -67,16 +70,60 @@ def session_name() -> str:
     return _context().session_id
 
 
+def client_address() -> str | None:
+    """Return the address that the browser of this run has; None on this machine or without one."""
+    return st.context.ip_address if get_script_run_ctx(suppress_warning=True) else None
+
+
 def is_connected(session: str) -> bool:
     """Return whether a browser is there for a session now, asked from any thread."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
-def uploaded_bytes() -> int:
-    """Return the size of the files that the server holds."""
+def uploaded_bytes() -> dict[str, int]:
+    """Return the size of the files that the server holds, by their sessions."""
     files = cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)
-    held = list(files.file_storage.values())
-    return sum(len(file.data) for of_session in held for file in list(of_session.values()))
+    return {
+        session: sum(len(file.data) for file in list(held.values()))
+        for session, held in list(files.file_storage.items())
+    }
+
+
+DEEPEST = 32  # nested lists and objects in a value that a component sends; ours have two
+
+
+def drop_forged_values(count: Callable[[], None]) -> None:
+    """Let widgets whose values no browser sends keep their defaults; `count` is called for each.
+
+    Such a value would end the run, with a traceback of Streamlit's in the log.
+    """
+    get = WStates.__getitem__
+
+    @wraps(get)
+    def get_checked(states: WStates, widget: str) -> Any:
+        sent, metadata = states.states.get(widget), states.widget_metadata.get(widget)
+        if not isinstance(sent, Serialized) or metadata is None:
+            return get(states, widget)
+        try:
+            kind = sent.value.WhichOneof("value")
+            whole = (kind, metadata.value_type) == ("int_value", "double_value")  # a number field
+            if not whole and kind not in (None, metadata.value_type):
+                raise TypeError
+            value = get(states, widget)
+            if _is_deeper(value, DEEPEST):
+                raise RecursionError
+        except Exception:  # noqa: BLE001  whatever it is, the browser would not have sent it
+            count()
+            value = metadata.deserializer(None)
+            states.states[widget] = Value(value)
+        return value
+
+    WStates.__getitem__ = get_checked  # type: ignore[method-assign]
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if type(value) is list else ()
+    return levels < 0 or any(_is_deeper(part, levels - 1) for part in inner)
 
 
 def release(file: UploadedFile) -> None:

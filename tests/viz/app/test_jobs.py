@@ -22,6 +22,7 @@ from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 PATIENCE = 10.0
 MAX_WAITING = jobs.MAX_WAITING["lines"]
+MAX_PER_CLIENT = MAX_WAITING // 2
 
 
 class Clock:
@@ -43,8 +44,8 @@ def add(clock: Clock) -> Iterator[Callable[..., Job]]:
     """Add work to a queue of its own; what is left of it is cancelled."""
     lane, added = lane_of_jobs("lines"), []
 
-    def add_work(work: Work[Any], session: str = "mine") -> Job:
-        job: Job[Any] = Job("name", "Title", session, lane, work, clock=clock)
+    def add_work(work: Work[Any], session: str = "mine", client: str | None = None) -> Job:
+        job: Job[Any] = Job("name", "Title", session, client or session, lane, work, clock=clock)
         job.wait_in_lane()
         added.append(job)
         return job
@@ -116,6 +117,28 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     until(lambda: not any(job.is_active for job in added))
     assert [job.result for job in added if job.state == "done"] == [1, *range(3, 10)]
     assert order == [0, 1, *range(3, 10)]
+
+
+def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> None:
+    order: list[str] = []
+    go_on = threading.Event()
+
+    def named(name: str) -> Work[None]:
+        def work(report: Report) -> None:
+            assert go_on.wait(PATIENCE)
+            order.append(name)
+
+        return work
+
+    crowd = [add(named(f"crowd {n}"), f"tab {n}", "crowd") for n in range(9)]
+    assert [job.state for job in crowd[1 + MAX_PER_CLIENT :]] == ["failed"] * (8 - MAX_PER_CLIENT)
+    full = jobs.FULL_OF_YOURS.format(MAX_PER_CLIENT)
+    assert {job.error for job in crowd[1 + MAX_PER_CLIENT :]} == {full}
+    other, third = add(named("other"), client="other"), add(named("third"), client="third")
+    assert [job.ahead for job in (other, crowd[1], third)] == [1, 2, 3]
+    go_on.set()
+    until(lambda: not any(job.is_active for job in (*crowd, other, third)))
+    assert order == ["crowd 0", "other", "crowd 1", "third", *(f"crowd {n}" for n in (2, 3, 4))]
 
 
 def test_a_job_ends_with_its_session_and_not_with_a_lost_connection(
@@ -229,10 +252,10 @@ def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one() -> Non
         with lock:
             running[0] -= 1
 
-    long: Job[Any] = Job("name", "Title", "long", lane_of_jobs("long"), endless)
+    long: Job[Any] = Job("name", "Title", "long", "school", lane_of_jobs("long"), endless)
     long.wait_in_lane()
     short = lane_of_jobs("short")
-    pupils = [Job("name", "Title", f"{n}", short, work) for n in range(40)]
+    pupils = [Job("name", "Title", f"{n}", "school", short, work) for n in range(40)]
     for job in pupils:
         job.wait_in_lane()
     until(lambda: running[0] == 2)

@@ -78,7 +78,9 @@ class Uploads:
         self.received = 0
         return run_alone(self.answer(method, path, [*body], length))
 
-    async def answer(self, method: str, path: str, parts: list[bytes], length: int | str) -> int:
+    async def answer(
+        self, method: str, path: str, parts: list[bytes], length: int | str, client: str = ""
+    ) -> int:
         answers = []
 
         async def receive() -> dict[str, Any]:
@@ -94,7 +96,7 @@ class Uploads:
         if length:
             headers.append((b"content-length", str(length).encode()))
         scope = {"type": "http", "method": method, "path": path, "headers": headers}
-        await self.app(scope | {"query_string": b""}, receive, send)
+        await self.app(scope | {"query_string": b"", "client": (client, 1)}, receive, send)
         (start,) = (answer for answer in answers if answer["type"] == "http.response.start")
         self.headers = dict(start["headers"])
         return int(start["status"])
@@ -110,6 +112,7 @@ def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
     monkeypatch.setattr(Runtime, "_instance", uploads)
     monkeypatch.setattr(served, "MAX_UPLOAD_BYTES", 2 * reading.MIB)
     monkeypatch.setattr(served, "ALL_UPLOADS", 3 * reading.MIB)
+    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", 3 * reading.MIB)
     monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
     monkeypatch.setattr(st, "get_option", lambda _: base)
     return uploads
@@ -119,7 +122,7 @@ def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> No
     base = st.get_option("server.baseUrlPath")
     body = FORM % b"Ein Hund."
     assert uploads.ask("PUT", base + FILE, body[:70], body[70:], length=len(body)) == 204
-    assert uploads.sizes("1") == [streamlit_internals.uploaded_bytes()] == [9]
+    assert uploads.sizes("1") == [9] == [*streamlit_internals.uploaded_bytes().values()]
     nobodys = base + FILE.replace("mine", "other")
     assert uploads.ask("PUT", nobodys, body, length=len(body)) == 400
     assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
@@ -133,7 +136,7 @@ def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> No
         assert uploads.ask(method, path, body, length=len(body)) == 405, (method, path)
         assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
         assert uploads.headers[b"allow"] == b"GET, HEAD, OPTIONS"
-    assert streamlit_internals.uploaded_bytes() == 0
+    assert sum(streamlit_internals.uploaded_bytes().values()) == 0
 
 
 @pytest.mark.parametrize("length", ["", 100])
@@ -158,6 +161,24 @@ def test_a_large_file_of_any_length_is_refused(uploads, length) -> None:
     assert uploads.sizes("1", "12") == [size]
     assert uploads.ask("DELETE", path) == 204
     assert uploads.ask("PUT", other, second, length=len(second)) == 204
+
+
+def test_one_client_holds_a_part_of_it_in_all_tabs(uploads, monkeypatch) -> None:
+    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", int(1.5 * reading.MIB))
+    uploads.is_active_session = {"mine", "other", "third"}.__contains__
+    path = st.get_option("server.baseUrlPath") + FILE
+    body = FORM % (b"a" * reading.MIB)
+
+    def send(session: str, client: str) -> int:
+        sent = uploads.answer("PUT", path.replace("mine", session), [body], len(body), client)
+        return run_alone(sent)
+
+    assert send("mine", "10.0.0.7") == 204
+    assert send("mine", "10.0.0.7") == 507
+    assert send("other", "10.0.0.7") == 507
+    assert send("third", "10.0.0.8") == 204
+    assert uploads.ask("DELETE", path) == 204
+    assert send("other", "10.0.0.7") == 204
 
 
 def test_files_that_come_at_once_are_counted_together(uploads: Uploads) -> None:

@@ -1,4 +1,4 @@
-"""Open tabs are bounded."""
+"""Open tabs of a client are bounded and logged."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -11,8 +11,10 @@ from viz.app import sessions
 from viz.app.sessions import BoundedSessions
 
 
-def test_open_tabs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "most_descriptors", lambda: 3 * sessions.TAB)
+def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MAX_TABS", 2)
+    logged: list[str] = []
+    monkeypatch.setattr(sessions._LOG, "info", lambda text, *values: logged.append(text % values))
     sent: list[str] = []
 
     async def session(_scope: Any, receive: Any, send: Any) -> None:
@@ -32,17 +34,24 @@ def test_open_tabs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
         tabs = BoundedSessions(session)
 
-        async def opened() -> asyncio.Task[None]:
-            task = asyncio.create_task(tabs({"type": "websocket"}, receive, send))
+        async def opened(address: str) -> asyncio.Task[None]:
+            scope = {"type": "websocket", "client": (address, 1)}
+            task = asyncio.create_task(tabs(scope, receive, send))
             await asyncio.sleep(0)
             return task
 
-        tasks = [await opened() for _ in range(4)]
+        tasks = [await opened("10.0.0.7") for _ in range(3)] + [await opened("10.0.0.8")]
         leave.set()
-        ended = await asyncio.gather(*tasks, await opened(), return_exceptions=True)
+        ended = await asyncio.gather(*tasks, await opened("10.0.0.7"), return_exceptions=True)
         assert [*map(type, ended)].count(ConnectionError) == 4
         assert not tabs._open
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, visit()).result()
-    assert sent == ["accept", "accept", "accept", "close", "accept"]
+    assert sent == ["accept", "accept", "close", "accept", "accept"]
+    assert [line for line in logged if "begins" in line] == [
+        f"session {number} begins" for number in range(1, 5)
+    ]
+    ends = [line for line in logged if " ends after 0 s; results " in line]
+    assert len(ends) == 4
+    assert all(line.endswith(" MiB") for line in ends)

@@ -10,6 +10,8 @@ import torch
 class Work(Protocol):
     """Work that somebody waits for."""
 
+    client: str  # where it comes from; see `search_queue.network`
+
     def is_unwanted(self) -> bool:
         """Return whether nobody waits for it any more."""
 
@@ -18,21 +20,22 @@ W = TypeVar("W", bound=Work)
 
 
 class FullError(Exception):
-    """More work waits than a lane may have."""
+    """More work waits than a lane, or a client, may have."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count  # of what waits
+    def __init__(self, count: int, *, is_of_client: bool) -> None:
+        self.count = count  # of what waits, or of what the client has there
+        self.is_of_client = is_of_client
 
 
 class Lane(Generic[W]):
-    """Work in the order in which it came.
+    """Work in turns: no client comes twice while another waits, or has half of the places.
 
     Args:
         name: of its threads.
         run: does a batch, in a thread of its own.
         most: the largest number of waiting work.
         at_once: batches that run at one time.
-        batch: takes a batch from what waits; by default the first alone.
+        batch: takes a batch from what waits, in its order; by default the first alone.
     """
 
     def __init__(
@@ -48,15 +51,19 @@ class Lane(Generic[W]):
         self._most, self._at_once, self._batch = most, at_once, batch
         self._waiting: list[W] = []  # in the order in which they run
         self._running: list[Sequence[W]] = []
+        self._last = ""  # the client of the work that began last
         self._lock = threading.Lock()
 
     def add(self, work: W) -> None:
         """Begin work or let it wait; raise `FullError` if too much waits."""
         self.sweep()
         with self._lock:
-            if (count := len(self._waiting)) >= self._most:
-                raise FullError(count)
-            self._waiting.append(work)
+            count = len(self._waiting)
+            own = sum(other.client == work.client for other in self._waiting)
+            is_of_client = own >= max(self._most // 2, 1)
+            if is_of_client or count >= self._most:
+                raise FullError(own if is_of_client else count, is_of_client=is_of_client)
+            self._waiting = self._in_turns([*self._waiting, work])
             self._advance()
 
     def place(self, work: W) -> int:
@@ -72,12 +79,23 @@ class Lane(Generic[W]):
     def sweep(self) -> None:
         """Drop what nobody waits for."""
         with self._lock:
-            self._waiting = [work for work in self._waiting if not work.is_unwanted()]
+            wanted = [work for work in self._waiting if not work.is_unwanted()]
+            self._waiting = self._in_turns(wanted)
+
+    def _in_turns(self, left: list[W]) -> list[W]:
+        works, last = list[W](), self._last
+        while left:
+            work = next((work for work in left if work.client != last), left[0])
+            left.remove(work)
+            works.append(work)
+            last = work.client
+        return works
 
     def _advance(self) -> None:
         while len(self._running) < self._at_once and self._waiting:
             batch = self._batch(self._waiting)
-            self._waiting = [work for work in self._waiting if work not in batch]
+            self._last = batch[-1].client
+            self._waiting = self._in_turns([w for w in self._waiting if w not in batch])
             self._running.append(batch)
             name = self._name
             threading.Thread(target=self._run, args=(batch,), name=name, daemon=True).start()

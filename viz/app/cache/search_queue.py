@@ -2,8 +2,12 @@
 
 A step of a search reads every weight of the decoder, for one sentence or for sixteen. An idle
 server searches a sentence at once and alone; sentences that come meanwhile are the next batch.
+
+Clients are known by their addresses, and no client takes all places. A class may share an address:
+its members wait for each other, and few requests are refused.
 """
 
+import ipaddress
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -11,8 +15,9 @@ from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
-from threading import Semaphore
+from threading import Lock, Semaphore
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
@@ -21,17 +26,34 @@ from transformer.translation.search import Source, TextSearch
 from viz.app.cache.lane import FullError, Lane
 from viz.app.cache.memory import server_wide
 from viz.app.log import log_refusal
-from viz.app.streamlit_internals import end_if_unwanted
+from viz.app.streamlit_internals import client_address, end_if_unwanted
 
-MAX_RUNS = 8  # largest number of simultaneous runs of pages; further ones wait
+MAX_RUNS = 8  # largest number of simultaneous runs of pages of one client; its further runs wait
 
 PATIENCE = 1.0  # seconds until a run that waits asks whether it is still wanted
 
 
+def network(address: str | None) -> str:
+    """Return the key of a client: its address, or its IPv6 network (/64); "" for this machine."""
+    try:
+        parsed = ipaddress.ip_address(address or "")
+    except ValueError:
+        return ""
+    if parsed.is_loopback:
+        return ""
+    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))
+
+
+def current_client() -> str:
+    """Return the client of the run that calls."""
+    return network(client_address())
+
+
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait until fewer than `MAX_RUNS` runs have a turn. A context manager."""
-    free = _free_turns()
+    """Wait until the client of this run has fewer than `MAX_RUNS`. A context manager."""
+    with _lock:
+        free = _free_turns().setdefault(current_client(), Semaphore(MAX_RUNS))
     while not free.acquire(timeout=PATIENCE):
         end_if_unwanted()
     token = _turns.set(held := [free])
@@ -63,9 +85,12 @@ def without_turn() -> Iterator[None]:
 
 
 @server_wide
-def _free_turns() -> Semaphore:
-    """Return the turns that are left."""
-    return Semaphore(MAX_RUNS)
+def _free_turns() -> WeakValueDictionary[str, Semaphore]:
+    """Return the turns that each client has left, as long as one is taken."""
+    return WeakValueDictionary()
+
+
+_lock = Lock()
 
 
 SECONDS = 8.0
@@ -112,6 +137,7 @@ class _Request:
     source: Source
     settings: SearchSettings
     is_watched: bool  # whether parts are wanted
+    client: str  # see `network`
     context: Context = field(default_factory=copy_context)
     asked: float = field(default_factory=time.monotonic)  # seconds by the clock, as `began`
     began: float = 0.0
@@ -191,7 +217,7 @@ class SearchQueue:
         source = Source(text, translator.reader.text(text))
         is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long
-        request = _Request(translator, source, settings, watcher is not None)
+        request = _Request(translator, source, settings, watcher is not None, current_client())
         try:
             lane.add(request)
         except FullError as full:

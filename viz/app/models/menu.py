@@ -133,6 +133,11 @@ def warm_up() -> None:
         fast_step.search_weights(translator.model)
 
 
+def models_bytes() -> int:
+    """Return the size of the models in memory, in bytes."""
+    return _cache().size
+
+
 def limit_problem() -> str:
     """Return a sentence on an invalid bound, or ""."""
     return _limit()[1]

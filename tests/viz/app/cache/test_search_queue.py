@@ -13,7 +13,14 @@ from transformer import InputError, Translation, Translator, silence
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import TextSearch
 from viz.app.cache import search_queue
-from viz.app.cache.search_queue import MAX_RUNS, BusyError, SearchQueue, turn, without_turn
+from viz.app.cache.search_queue import (
+    MAX_RUNS,
+    BusyError,
+    SearchQueue,
+    network,
+    turn,
+    without_turn,
+)
 
 TREE = SearchSettings(tree=True)
 TEXTS = [
@@ -181,13 +188,19 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(translator, gate, monk
     assert gate.stopped == [LONG]
 
 
-def test_a_full_queue_refuses(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MAX_WAITING", 2)
+def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
     queue = SearchQueue()
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError, match=r"^2 sentences wait"):
             queue.search(translator, TEXTS[3], TREE)
         assert waiting(queue) == 2
+        monkeypatch.setattr(search_queue, "current_client", lambda: "other")
+        with ThreadPoolExecutor(1) as threads:
+            other = threads.submit(queue.search, translator, TEXTS[3], TREE)
+            until(lambda: waiting(queue) == 3)
+            gate.open.set()
+            assert other.result().text == translator.translate(TEXTS[3]).text
 
 
 def test_an_error_of_one_is_that_of_its_reader_alone(translator, gate, monkeypatch) -> None:
@@ -237,7 +250,36 @@ def test_who_waits_sees_the_place_and_then_what_is_found(translator, gate, monke
     assert text.startswith(watcher.parts[-1].split()[0])
 
 
-def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one() -> None:
+def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch) -> None:
+    client = threading.local()
+    monkeypatch.setattr(search_queue, "current_client", lambda: client.name)
+    go_on, lock, running = threading.Event(), threading.Lock(), []
+
+    def run(name: str) -> None:
+        client.name = name
+        with turn():
+            with lock:
+                running.append(name)
+            assert go_on.wait(20)
+
+    with ThreadPoolExecutor(40) as threads:
+        try:
+            crowd = [threads.submit(run, "crowd") for _ in range(30)]
+            other = threads.submit(run, "other")
+            while "other" not in running or len(running) < MAX_RUNS + 1:
+                assert not other.done()
+                time.sleep(0.01)
+            assert sorted(running) == ["crowd"] * MAX_RUNS + ["other"]
+        finally:
+            go_on.set()
+        for future in [*crowd, other]:
+            future.result(20)
+    assert len(running) == 31
+    assert not search_queue._free_turns()
+
+
+def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one(monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "current_client", lambda: "school")
     ready, go_on = threading.Event(), threading.Event()
     waiting, running = threading.Semaphore(0), threading.Semaphore(0)
 
@@ -266,3 +308,16 @@ def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one() -
         go_on.set()
         for future in [*others, late]:
             future.result(20)
+    assert not search_queue._free_turns()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        *(("::1", ""), (None, ""), ("testclient", "")),
+    ],
+)
+def test_a_client_is_an_address_or_its_network(address: str | None, name: str) -> None:
+    assert network(address) == name

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from transformer.cli.arguments import Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
 from transformer.text.words import has_unspaced
-from transformer.translation.batch import Line, LineSearch
+from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
 EPILOG = (
@@ -48,10 +49,9 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{piece.text}\t{log_prob:.4f}")
         print(f"log P\t{scored.log_prob:.4f}")
     elif options.target is not None:
-        trace = translator.trace(options.text, options.target)
-        _tell(translator.warnings(options.text, (*trace.source_pieces, *trace.target_pieces)))
-        _tell(filter(None, [axes.apart_note(trace)]))
-        print(_links(align, trace))
+        _, links, notices = _given(translator, align, 1, options.text, options.target)
+        _tell(notices)
+        print(links)
     else:
         translation = translator.translate(options.text, **settings.arguments)
         _tell(translation.notices)
@@ -72,19 +72,19 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--align and --n-best cannot be had together: leave one out.")
     if options.reverse and not options.align:
         raise InputError("--reverse is a second model to align words by: add --align.")
-    given = options.target is not None
+    given, lines = options.target is not None, options.targets is not None
     if options.score and (options.align or not given):
         raise InputError("--score needs a translation as --target TEXT, and goes without --align.")
-    if given and not (options.score or options.align):
-        raise InputError("--target gives a translation: add --align or --score.")
-    if given and options.text is None:
-        raise InputError("--target goes with one text: write it as well.")
+    if (given or lines) and not (options.score or options.align):
+        raise InputError("--target and --targets give a translation: add --align or --score.")
+    if (given or lines) and [given, options.text is not None] != 2 * [not lines]:
+        raise InputError("--target goes with one text, --targets with lines on standard input.")
     useless = " and ".join(
         action.option_strings[0]
         for action in options.search
         if getattr(options, action.dest) not in (None, "")
     )
-    if useless and given:
+    if useless and (given or lines):
         raise InputError(f"A given translation is not searched for: leave out {useless}.")
 
 
@@ -115,6 +115,15 @@ def _aligned(align: _Aligner, trace: AttentionTrace) -> str:
 
 def _links(align: _Aligner, trace: AttentionTrace) -> str:
     return alignment.pharaoh(align(trace, "pieces" if axes.apart_note(trace) else "typed"))
+
+
+def _given(
+    translator: Translator, align: _Aligner, number: int, text: str, target: str
+) -> "_Finished":
+    trace = translator.trace(text, target)
+    notices = translator.warnings(text, (*trace.source_pieces, *trace.target_pieces))
+    apart = filter(None, [axes.apart_note(trace)])
+    return number, _links(align, trace), (*notices, *apart)
 
 
 def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) -> str:
@@ -158,9 +167,15 @@ def _translate_lines(
     settings.constraints(translator.reader)
     progress = standard_input.Progress()
     threads = cores.usable_cores()
-    status = 0
-    search = LineSearch(translator, settings, finish, threads, progress.add)
-    for results in search.results(standard_input.lines(translator.max_characters)):
+    status, most = 0, translator.max_characters
+    if options.targets is None:
+        search = LineSearch(translator, settings, finish, threads, progress.add)
+        every = search.results(standard_input.lines(most))
+    else:
+        pairs = standard_input.pairs(standard_input.NAME, options.targets, most)
+        given = partial(_given, translator, align)
+        every = given_results(translator, pairs, given, threads, progress.add)
+    for results in every:
         progress.clear()
         for result in results:
             if isinstance(result, tuple):
@@ -197,12 +212,14 @@ def _parser() -> Parser:
     alpha = f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}"
     best = "print the N best, at most the beam size: line number ||| text ||| score"
     start = "start of each translation; the search can extend its last word if no space follows"
+    word = "whole word that no translation contains, case-sensitive; repeat it for more words"
     most = "maximum subwords of a translation, with </s>; default: those of the source plus 50"
     search = [  # each one's `dest` is a field of `SearchSettings`
         add("--beam", dest="beam_size", type=beam, help=f"1 is greedy; default: {BEAM_SIZE}"),
         add("--alpha", type=number(0, MAX_ALPHA), help=alpha),
         add("--n-best", type=beam, metavar="N", help=best),
         add("--prefix", metavar="TEXT", help=start),
+        add("--forbid", dest="forbidden", action="append", metavar="WORD", help=word),
         add("--max-length", type=whole_number(1), metavar="N", help=most),
     ]
     parser.set_defaults(search=search)
@@ -210,6 +227,7 @@ def _parser() -> Parser:
     log_p = "print log P of each subword of the --target, separated by tabs, and their sum"
     add("--score", action="store_true", help=log_p)
     add("--target", metavar="TEXT", help="translation to score or align")
+    add("--targets", metavar="FILE", help="translations to align of lines on standard input")
     return parser
 
 

@@ -68,7 +68,7 @@ def opened(link, light="", label="Check", words=""):
 
 THERE = [
     "norms",  # a choice of a menu
-    "Beam size",  # the name of a field behind a menu
+    "Forbidden words",  # the name of a field behind a menu
     "average",  # the picture writes it
     "All heads",  # the name of a page
     "Without\n  sinks",  # a line ends in it

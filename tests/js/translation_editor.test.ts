@@ -45,10 +45,11 @@ test("a word is as probable as its pieces together, and forced with all of them"
   assert.deepEqual(wordRows(data)[4].slice(0, 2), ["end of the sentence", "0.900"]);
 });
 
-test("a translation with a forced beginning is not called the model’s own", () => {
-  const given: any = { byHand: false, forced: 2 };
-  assert.equal(statusOf(given, false), "Forced: the first 2 subwords, overlined.");
-  assert.equal(statusOf({ ...given, forced: 0 }, false), "The model’s own translation.");
+test("a translation under constraints is not called the model’s own", () => {
+  const given: any = { byHand: false, forced: 0, constrained: true };
+  assert.equal(statusOf(given, false),
+    "The model’s translation under the constraints of the search.");
+  assert.equal(statusOf({ ...given, constrained: false }, false), "The model’s own translation.");
   assert.equal(statusOf(given, true), "Your version.");
 });
 

@@ -1,3 +1,4 @@
+import codecs
 import io
 import shutil
 import sys
@@ -147,11 +148,17 @@ def test_word_pairs_of_both_directions(run, translator, reverse, checkpoint_fold
 
 
 @pytest.mark.parametrize("both", [False, True])
-def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(run, translator, reverse, both):
-    texts = ["The  old cat, the dog waits.", "A small bird eats.", "Her horse 😀."]
-    targets = ["Die  alte Katze, der Hund wartet.", "Ein kleiner Vogel isst.", "Ihr Pferd."]
+def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(
+    run, translator, reverse, tmp_path, both
+):
+    texts = ["The  old cat, the dog waits.", "", "A small bird eats.", " \t", "Her horse 😀."]
+    targets = ["Die  alte Katze, der Hund wartet.", "", "Ein kleiner Vogel isst.", "", "Ihr Pferd."]
     options = ["--align", *(["--reverse", str(reverse.folder)] if both else [])]
+    expected = []
     for text, target in zip(texts, targets, strict=True):
+        if not text.strip():
+            expected.append("")
+            continue
         trace = translator.trace(text, target)
         pairs = (
             align_both(translator, reverse, trace, words="typed")
@@ -160,14 +167,34 @@ def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(run, translat
         )
         assert pairs or both
         assert all(p.source < len(text.split()) and p.target < len(target.split()) for p in pairs)
-        status, out, err = run(*options, "--target", target, text)
-        assert (status, out) == (0, f"{alignment.pharaoh(pairs)}\n")
-        assert ("has no “⁨😀⁩”" in err) == ("😀" in text)
+        expected.append(alignment.pharaoh(pairs))
+        status, out, _ = run(*options, "--target", target, text)
+        assert (status, out) == (0, f"{expected[-1]}\n")
+    (tmp_path / "de").write_bytes(codecs.BOM_UTF8 + "\r\n".join(targets).encode())
+    lines = "\n".join(texts).encode()
+    status, out, err = run(*options, "--targets", str(tmp_path / "de"), stdin=lines)
+    assert (status, out.split("\n")) == (0, [*expected, ""])
+    assert "Line 5: The vocabulary has no “⁨😀⁩”" in err
+    (tmp_path / "en").write_bytes(lines)
+    status, out, _ = run(*options, "--targets", str(tmp_path / "en"), stdin=lines)
+    assert (status, len(out.splitlines())) == (0, 5)
+    status, _, err = run(*options, "--targets", "-", stdin=lines)
+    assert (status, "cannot both be standard input" in err) == (2, True)
+    for content, problem in (
+        (targets[:3], "de ends before line 4"),
+        ([*targets, "Mehr."], "Standard input ends before line 6"),
+        ([targets[0], "Mehr.", *targets[2:]], "headlight translate: Line 2: The text is empty"),
+        ([*targets[:4], ""], "headlight translate: Line 5: The translation is empty"),
+        (["<tstset>", *targets[1:]], "de is SGML or XML"),
+    ):
+        (tmp_path / "de").write_text("\n".join(content) + "\n")
+        status, _, err = run(*options, "--targets", str(tmp_path / "de"), stdin=lines)
+        assert (status, problem in err) == (2, True)
 
 
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
-    steered = {"prefix": "Die", "max_length": 9, "alpha": 1.5}
-    options = ["--prefix", "Die", "--max-length", "9", "--alpha", "1.5"]
+    steered = {"prefix": "Die", "forbidden": ["Garten"], "max_length": 9, "alpha": 1.5}
+    options = ["--prefix", "Die", "--forbid", "Garten", "--max-length", "9", "--alpha", "1.5"]
 
     def shown(**arguments):
         best = translator.translate(TEXT, beam_size=3, **arguments).best
@@ -215,8 +242,15 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--score", TEXT],
         ["--target", "Der Hund.", TEXT],
         ["--score", "--target", "Der Hund."],
+        ["--targets", __file__],
         ["--align", "--target", "Der Hund."],
+        ["--align", "--targets", __file__, TEXT],
+        ["--align", "--target", "Der Hund.", "--targets", __file__],
+        ["--align", "--target", "Der Hund.", "--targets", __file__, TEXT],
         ["--align", "--target", "Der Hund.", "--beam", "2", TEXT],
+        ["--align", "--targets", __file__, "--alpha", "0"],
+        ["--align", "--targets", "-"],
+        ["--score", "--targets", __file__, TEXT],
         *(
             ["--score", "--target", "Ein Hund.", *options, TEXT]
             for options in (["--align"], ["--beam", "4"])
@@ -224,6 +258,7 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--n-best", "2", "--align", TEXT],
         ["--align", "--reverse", "no folder", TEXT],
         ["--prefix", "😀", TEXT],
+        ["--prefix", "Der Hund wartet", "--forbid", "Hund"],
         ["--alpha", "nan", TEXT],
     ],
 )

@@ -76,7 +76,7 @@ def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_pa
         loaded.translate,
         lambda text: loaded.translate(text, prefix="Der Hund", beam_size=1),
         lambda text: loaded.translate(text, prefix="Die", should_stop=lambda: True),
-        lambda text: loaded.translate(text, prefix=["▁D"]),
+        lambda text: loaded.translate(text, prefix=["▁D"], forbidden=["Hund"]),
         lambda text: loaded.trace(text, "Ein Hund."),
     )
     for call in calls:

@@ -26,12 +26,13 @@ class Domain:
         self,
         best: Hypothesis,
         forced: int = 0,
+        constraints: str = "",
         edited: bool = False,
         cut: Sequence[str] = (),
     ) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 
-        Its first `forced` pieces are the user's, and do not count.
+        Its first `forced` pieces are the user's, and do not count; `constraints` ends its subject.
         Of an `edited` model, such as one without some heads, it does not say that the text is why.
         Else it names the source words that were `cut` up, for the vocabulary lacks them.
         """
@@ -40,6 +41,7 @@ class Domain:
         if log_prob >= self.least_log_prob:
             return None
         subject = "what follows the forced prefix" if forced else "this translation"
+        subject += constraints
         numbers = f"{_shown(log_prob)} per subword, usually above {_shown(self.least_log_prob)}"
         if edited:
             subject, why = f"{subject} after this change", ""

@@ -1,13 +1,16 @@
-"""The lines of standard input, and how far they have come."""
+"""The lines of standard input or of a file, and how far they have come."""
 
 import sys
 import time
 from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import IO
 
 from transformer.errors import InputError, reading
 from transformer.files.lines import refusal, with_line_feeds
 
-NAME = "Standard input"  # as an error calls it
+NAME = "-"  # of standard input where a file can be named
 SECONDS_BETWEEN = 0.2  # of what the progress says
 SLOW = 10  # lines a second, below which tenths are told
 
@@ -16,13 +19,42 @@ def lines(max_characters: int) -> Iterator[str]:
     """Yield the lines of standard input, as `_split_lines` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
-    with reading(NAME, InputError):
-        yield from _split_lines(max_characters)
+    with reading("Standard input", InputError):
+        yield from _split_lines(sys.stdin.buffer, "Standard input", max_characters)
 
 
-def _split_lines(max_characters: int) -> Iterator[str]:
+def file_lines(name: str, max_characters: int) -> Iterator[str]:
+    """Yield the lines of a file, split in the same way."""
+    try:
+        with reading(name, InputError), Path(name).open("rb") as file:
+            yield from _split_lines(file, name, max_characters)
+    except ValueError as error:  # Python's, before it asks the system
+        raise InputError(f"{name!r} cannot be the name of a file.") from error
+
+
+def pairs(sources: str, targets: str, max_characters: int) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two files, of which one may be `-`, each with its translation."""
+    if sources == targets == NAME:
+        raise InputError("Lines and translations cannot both be standard input: name a file.")
+    sides = [named_lines(name, max_characters) for name in (sources, targets)]
+    for number, (source, target) in enumerate(zip_longest(*sides), start=1):
+        if source is None or target is None:
+            shorter = sources if source is None else targets
+            raise InputError(
+                f"{'Standard input' if shorter == NAME else shorter} ends before line {number:,}, "
+                f"which the other has: give each line its translation."
+            )
+        yield source, target
+
+
+def named_lines(name: str, max_characters: int) -> Iterator[str]:
+    """Yield the lines of a file; `-` is standard input."""
+    return lines(max_characters) if name == NAME else file_lines(name, max_characters)
+
+
+def _split_lines(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
     """Yield lines; leave bytes that are not UTF-8, and lines that are too long, to be refused."""
-    file, most_bytes = sys.stdin.buffer, 4 * (max_characters + 1)
+    most_bytes = 4 * (max_characters + 1)
     start, number = b"", 0
     while line := file.readline(most_bytes):
         whole = len(line) < most_bytes or line.endswith(b"\n")
@@ -31,7 +63,7 @@ def _split_lines(max_characters: int) -> Iterator[str]:
             pass  # too long: to its end
         if number < 2:
             start += line
-            if sentence := refusal(start, NAME):
+            if sentence := refusal(start, name):
                 raise InputError(sentence)
             number += 1
         text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")

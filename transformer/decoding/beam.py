@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import compress
 from typing import TypedDict, Unpack
 
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from transformer import cache, config, errors, masks
 from transformer.decoding import fast_step, hypothesis
-from transformer.decoding.constraints import Constraints
+from transformer.decoding.constraints import Bans, Constraints
 from transformer.decoding.sentence import SentenceSearch
 from transformer.model import Transformer
 
@@ -49,6 +50,29 @@ class PlainDecoder:
         piece = torch.tensor(pieces, device=self.memory.device)[:, None]
         decoded = self.model.decode(piece, self.memory, self.mask, self.cache)
         return self.model.logits(decoded[:, -1])
+
+
+class ForcedLookAhead:
+    """A `LookAhead` for one sentence, `</s>` last, which reads each prefix by a pass of its own."""
+
+    def __init__(self, model: Transformer, source: Sequence[int]) -> None:
+        self._model = model
+        self._source = torch.tensor([source], device=model.device)
+        self._mask = masks.padding_mask(self._source)
+
+    @torch.inference_mode()
+    def __call__(self, tokens: tuple[int, ...]) -> Tensor:
+        """Compute log P of each piece after these, `[vocab]`, at least float32."""
+        read = torch.tensor([[config.BOS, *tokens]], device=self._model.device)
+        logits = self._model.logits(self._model.decode(read, self._memory, self._mask)[0, -1])
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        log_p: Tensor = logits.log_softmax(-1, dtype=exact)
+        return log_p
+
+    @cached_property
+    def _memory(self) -> Tensor:
+        # not before it is asked for: few sentences come near a forbidden word
+        return self._model.encode(self._source, self._mask)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -121,6 +145,7 @@ class BeamSearch:
         model.require_no_dropout()
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
+        bans = _bans(model, constraints, source)
         lengths = (source != config.PAD).sum(1) + max_extra  # or as given (§6.1)
         if max_length is not None:
             lengths = torch.full_like(lengths, max_length)
@@ -142,10 +167,10 @@ class BeamSearch:
                 n_best=n_best or beam_size,
                 limit=limit,
                 alpha=alpha,
-                text=constraints.text,
+                bans=sentence_bans,
                 record=record,
             )
-            for log_probs, limit in zip(forced, limits, strict=True)
+            for log_probs, limit, sentence_bans in zip(forced, limits, bans, strict=True)
         )
         self._unfinished = list(self.sentences)
         self._places: dict[SentenceSearch, int] = {}  # place of each sentence in the last step
@@ -178,7 +203,8 @@ class BeamSearch:
     def stop(self, *sentences: SentenceSearch) -> None:
         """End these unfinished sentences, or all, with their live prefixes as hypotheses.
 
-        After a step. A sentence goes on if all its prefixes would end before the text prefix does.
+        After a step. A sentence goes on if all its prefixes would end with a forbidden word or
+        before the end of the text prefix.
         """
         self._unfinished = [
             sentence
@@ -201,19 +227,34 @@ class BeamSearch:
         return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
     def _rank(self, logits: Tensor) -> list[list[hypothesis.Continuation]]:
-        """Find the 2 K best continuations of each unfinished sentence that are allowed."""
+        """Find the 2 K best continuations of each unfinished sentence that are not forbidden."""
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p = hypothesis.forbid(logits.log_softmax(-1, dtype=exact))
         by_row = [[-math.inf] * log_p.size(1) for _ in self._unfinished]  # where no prefix is
-        for index, (row_totals, sentence) in enumerate(zip(by_row, self._unfinished, strict=True)):
+        for row_totals, sentence in zip(by_row, self._unfinished, strict=True):
             for prefix in sentence.live:
                 row_totals[prefix.row] = prefix.total
-                if (pieces := sentence.allowed(prefix)) is not None:
-                    kept = log_p[index, prefix.row, pieces]
-                    log_p[index, prefix.row] = -math.inf
-                    log_p[index, prefix.row, pieces] = kept
         totals = torch.tensor(by_row, dtype=exact).to(self.device)
-        return hypothesis.rank(log_p, totals, 2 * self.K)
+        while True:
+            candidates = hypothesis.rank(log_p, totals, 2 * self.K)
+            banned = [
+                (index, row, pieces)
+                for index, sentence in enumerate(self._unfinished)
+                for row, pieces in sentence.ban(candidates[index]).items()
+            ]
+            if not banned:
+                return candidates
+            for index, row, pieces in banned:
+                log_p[index, row, pieces] = -math.inf
+
+
+def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[Bans | None]:
+    """Make the bans of each sentence; None where nothing is forbidden."""
+    bans = constraints.bans()
+    if bans is None or not constraints.looks_ahead:
+        return [bans] * source.size(0)
+    sources = [row[row != config.PAD].tolist() for row in source]
+    return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
 
 
 def _require_room(prefix: int, length: int) -> None:

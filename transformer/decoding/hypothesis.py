@@ -102,12 +102,12 @@ def forbid(log_p: Tensor) -> Tensor:
 
 
 State = Literal["kept", "finished", "dropped", "unfinished"]
-Reason = Literal["", "beam", "full", "bound", "limit", "stopped"]
+Reason = Literal["", "beam", "forbidden", "full", "bound", "limit", "stopped"]
 """Why a prefix was dropped or stands without its end.
 
-`beam`: not among the K best of its step; `full`: the search had K hypotheses by then, or K better
-ones; `bound`: it could no longer become one of the n best; `limit`: the length limit; `stopped`:
-the caller stopped the search.
+`beam`: not among the K best of its step; `forbidden`: it completes a forbidden word, or leads to
+one; `full`: the search had K hypotheses by then, or K better ones; `bound`: it could no longer
+become one of the n best; `limit`: the length limit; `stopped`: the caller stopped the search.
 """
 
 
@@ -131,7 +131,8 @@ class Node:
 class SearchTree:
     """The prefixes that one sentence's search ranked, parents before their children."""
 
-    # the pieces of a forced prefix first, then at each step the 2 K best continuations, best first
+    # the pieces of a forced prefix first, then at each step the refused continuations and the 2 K
+    # best that are left, best first
     nodes: tuple[Node, ...]
     best: int  # index of the leaf that is the translation
 

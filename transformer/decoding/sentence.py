@@ -5,7 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+import torch
+from torch import Tensor
+
 from transformer import config, errors
+from transformer.decoding.constraints import EMPTY, Bans, PrefixState
 from transformer.decoding.hypothesis import (
     Continuation,
     Hypothesis,
@@ -16,7 +20,6 @@ from transformer.decoding.hypothesis import (
     best_score,
     length_penalty,
 )  # fmt: skip
-from transformer.text.prefix import TextPrefix
 
 
 @dataclass(slots=True)
@@ -29,7 +32,7 @@ class Prefix:
     total: float
     row: int = 0  # its place among the K rows of its sentence
     node: int | None = None  # its index in the recorded tree
-    place: int = 0  # that it has reached in the `TextPrefix`, if there is one
+    written: PrefixState = EMPTY  # the state by which `Bans` decides what may follow
 
     def chain(self) -> list["Prefix"]:
         """List the prefixes of one piece, of two, and so on up to this one."""
@@ -59,15 +62,12 @@ class SentenceSearch:
         n_best: int,
         limit: int,
         alpha: float,
-        text: TextPrefix | None = None,
+        bans: Bans | None = None,
         record: bool = False,
     ) -> None:
-        if text is not None and text.fewest > limit:
-            raise errors.InputError(
-                f"The forced prefix has at least {text.fewest:,.0f} pieces, but the translation "
-                f"may have at most {limit:,}: shorten the prefix."
-            )
-        self.K, self.n_best, self.limit, self.alpha, self.text = K, n_best, limit, alpha, text
+        if bans is not None:
+            bans.require_room(limit)
+        self.K, self.n_best, self.limit, self.alpha, self.bans = K, n_best, limit, alpha, bans
         self.nodes: list[Node] | None = [] if record else None
         self.finished: list[tuple[Hypothesis, Prefix]] = []
         self.length = 0  # pieces of each live prefix
@@ -78,11 +78,31 @@ class SentenceSearch:
             self._mark(prefix, "kept")
         self.live = [prefix]  # best first
 
-    def allowed(self, prefix: Prefix) -> list[int] | None:
-        """List the pieces that may follow a live prefix; None where all may."""
-        if self.text is None or not self._is_open(prefix):
-            return None
-        return self.text.allowed(prefix.place, self.limit - self.length - 1)
+    def ban(self, candidates: Sequence[Continuation]) -> dict[int, Tensor]:
+        """List by row the pieces that must not follow, where a candidate is forbidden.
+
+        They depart from the text prefix or complete a forbidden word; of the candidates also those
+        that write one which the model would end.
+        """
+        if self.bans is None:
+            return {}
+        banned: dict[int, set[int]] = {}
+        left = self.limit - self.length - 1
+        live = {prefix.row: prefix for prefix in self.live}
+        for row, piece, log_prob, total in candidates:
+            before = live[row].written
+            if piece not in banned.get(row, ()):
+                if self.bans.refuses(before, piece, left):
+                    banned.setdefault(row, set()).update(self.bans.pieces(before, left))
+                elif self.bans.likely_ends_forbidden((*live[row].tokens(), piece), before, left):
+                    banned.setdefault(row, set()).add(piece)
+                else:
+                    continue
+            # a text prefix excludes all other pieces, whatever the model's probabilities are
+            if not self.bans.is_open(before):
+                self._record(live[row], piece, log_prob, total, "forbidden")
+        # to index by a list of most of the vocabulary takes ten times as long
+        return {row: torch.tensor(list(pieces)) for row, pieces in banned.items()}
 
     def extend(self, candidates: Sequence[Continuation]) -> bool:
         """Finish prefixes that end with `</s>`, keep the best others; return whether any is live.
@@ -104,7 +124,9 @@ class SentenceSearch:
             else:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.finished:
-            raise errors.NotFiniteError.for_model()
+            if self.bans is None:
+                raise errors.NotFiniteError.for_model()
+            raise errors.InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
             ranked = self._ranked()
             for _, leaf in ranked[self.K :]:
@@ -120,7 +142,7 @@ class SentenceSearch:
 
     def stop(self) -> bool:
         """End the search with the live prefixes as hypotheses; return whether it must go on."""
-        if self.finished or not all(map(self._is_open, self.live)):
+        if self.finished or not all(map(self._is_forbidden, self.live)):
             self._end("stopped")
         return bool(self.live)
 
@@ -168,7 +190,7 @@ class SentenceSearch:
         """End the live prefixes: as hypotheses at the limit or if stopped, else dropped."""
         stands = reason in ("limit", "stopped")
         for prefix in self.live:
-            if stands and not self._is_full and not self._is_open(prefix):
+            if stands and not self._is_full and not self._is_forbidden(prefix):
                 self._add(prefix, "unfinished", reason)
             else:
                 self._mark(prefix, "dropped", reason)
@@ -187,9 +209,9 @@ class SentenceSearch:
         for prefix, row in zip(moved, free, strict=False):
             prefix.row = row
 
-    def _is_open(self, prefix: Prefix) -> bool:
-        """Return whether a part of the text prefix is still missing."""
-        return self.text is not None and self.text.is_open(prefix.place)
+    def _is_forbidden(self, prefix: Prefix) -> bool:
+        """Return whether the text must not end here."""
+        return self.bans is not None and self.bans.refuses(prefix.written, config.EOS, 0)
 
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
         chain = leaf.chain()
@@ -201,8 +223,8 @@ class SentenceSearch:
 
     def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:
         prefix = Prefix(parent, piece, log_prob, total)
-        if self.text is not None:
-            prefix.place = self.text.after(parent.place, piece)
+        if self.bans is not None and piece != config.EOS:
+            prefix.written = self.bans.after(parent.written, piece)
         prefix.node = self._record(parent, piece, log_prob, total, "beam")
         return prefix
 

@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
 from transformer.errors import InputError, quoted
+from transformer.text.prefix import TextPrefix
 from transformer.text.reader import PREFIX, InputReader, strings
 
 MAX_BEAM_SIZE = 64
 MAX_ALPHA = 10
 """Bound of the length penalty's α, far beyond any in use; ((5 + |Y|) / 6)^α stays finite."""
+
+UNCONSTRAINED = frozenset({"beam_size", "alpha", "n_best", "max_length", "tree"})
+"""Settings that allow every translation; each other one is a constraint, and empty by default."""
 
 
 class SearchArguments(TypedDict, total=False):
@@ -20,6 +24,7 @@ class SearchArguments(TypedDict, total=False):
     beam_size: int
     alpha: float
     prefix: str | Sequence[str]
+    forbidden: Sequence[str]
     n_best: int | None
     max_length: int | None
     tree: bool
@@ -36,6 +41,8 @@ class SearchSettings:
         alpha: α of the length penalty, from 0 to 10 (§6.1).
         prefix: the beginning of the translation, as text or as pieces of the tokenizer. The search
             can extend the last word of a text unless a space follows it (“Ein Ma”, “Ein Mann ”).
+        forbidden: whole words that the translation must not contain. Upper case counts, and a
+            longer word that begins with one is allowed; see `ForbiddenWords`.
         n_best: the number of candidates, at most `beam_size`, which is the default; with fewer, the
             search ends earlier.
         max_length: the largest number of pieces of the translation, `</s>` included; by default,
@@ -46,11 +53,18 @@ class SearchSettings:
     beam_size: int = BEAM_SIZE
     alpha: float = ALPHA
     prefix: str | Sequence[str] = ""
+    forbidden: Sequence[str] = ()
     n_best: int | None = None
     max_length: int | None = None
     tree: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.forbidden, str):
+            raise InputError(
+                f"The forbidden words are one text, “{self.forbidden}”: give a list of words."
+            )
+        words = strings(self.forbidden, "list of forbidden words", "a list of strings")
+        object.__setattr__(self, "forbidden", words)
         if not isinstance(self.prefix, str):
             pieces = strings(self.prefix, PREFIX, "a text, or a list of its pieces")
             object.__setattr__(self, "prefix", pieces)
@@ -82,6 +96,19 @@ class SearchSettings:
         """The arguments of `Translator.translate` for the same search once more."""
         return cast(SearchArguments, asdict(self))
 
+    @property
+    def constrained(self) -> dict[str, Any]:
+        """The constraints: the settings under which not every translation is allowed."""
+        settings = vars(self).items()
+        return {name: value for name, value in settings if value and name not in UNCONSTRAINED}
+
+    @property
+    def constraints_phrase(self) -> str:
+        """The constraints besides the prefix, to end the subject of a sentence; "" if none."""
+        if not self.forbidden:
+            return ""
+        return f", with {', '.join(f'“{word}”' for word in self.forbidden)} forbidden"
+
     def constraints(self, reader: InputReader) -> Constraints:
         """Return the constraints of the search for one model, whose texts the reader reads."""
         if self.max_length is not None and not 1 <= self.max_length <= reader.max_length:
@@ -89,9 +116,16 @@ class SearchSettings:
                 f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "
                 f"to {reader.max_length:,}: choose one of these."
             )
+        pieces: tuple[int, ...] = ()
+        text: TextPrefix | None = None
         if isinstance(self.prefix, str):
-            return Constraints(text=reader.text_prefix(self.prefix))
-        return Constraints(reader.prefix(self.prefix))
+            text = reader.text_prefix(self.prefix)
+        else:
+            pieces = reader.prefix(self.prefix)
+        if not self.forbidden and text is None:
+            return Constraints(pieces)
+        words = reader.target_tokenizer.forbidden(self.forbidden)
+        return Constraints(pieces, words, text, looks_ahead=True)
 
 
 def require_whole(value: object, name: str) -> None:

@@ -31,30 +31,13 @@ class TextPrefix:
         """Pieces in which the text can be written, at least; ∞ if it cannot."""
         return self._fewest[0]
 
-    def is_open(self, place: int) -> bool:
-        """Return whether the text is not yet complete."""
-        return place < len(self.text)
-
-    def allowed(self, place: int, left: float) -> list[int]:
-        """List the pieces that may follow before the text is complete.
+    def allowed(self, place: int, left: float) -> dict[int, int]:
+        """Return the pieces that may follow before the text is complete, with the place after each.
 
         What is missing after such a piece has room in the `left` pieces that may follow it.
         """
         after = self._after[place]
-        return [piece for piece, end in after.items() if self._fewest[end] <= left]
-
-    def after(self, place: int, piece: int) -> int:
-        """Return the place after a piece that may follow."""
-        return self._after[place][piece] if self.is_open(place) else place
-
-    def count(self, tokens: Sequence[int]) -> int:
-        """Count the leading pieces of a translation in which the text stands."""
-        place = 0
-        for number, piece in enumerate(tokens):
-            if not self.is_open(place):
-                return number
-            place = self.after(place, piece)
-        return len(tokens)
+        return {piece: end for piece, end in after.items() if self._fewest[end] <= left}
 
     def _pieces_at(self, place: int) -> Iterator[tuple[int, int]]:
         end = len(self.text)

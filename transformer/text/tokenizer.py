@@ -15,7 +15,7 @@ from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, InputError, reading
 from transformer.files.reading import MIB, read_bytes
 from transformer.text.prefix import TextPrefix
-from transformer.text.words import PLACEHOLDER, number_words
+from transformer.text.words import PLACEHOLDER, ForbiddenWords, number_words
 
 MAX_BYTES = 64 * MIB
 """Largest size of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
@@ -143,6 +143,10 @@ class Tokenizer:
         """True for byte-pair encoding, which scores a piece by the number of its merge."""
         ids = range(self._processor.GetPieceSize())
         return all(self._processor.GetScore(id_).is_integer() for id_ in ids)
+
+    def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
+        """Check words that a search must not write, as `decoding.Constraints` takes them."""
+        return ForbiddenWords.from_words(words, self._texts)
 
     def text_prefix(self, text: str) -> TextPrefix:
         """Return a text that a search must begin with, as `decoding.Constraints` takes it."""

@@ -1,10 +1,13 @@
-"""Words of a text."""
+"""Words of a text, and words that a translation must not contain."""
 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from transformer import config, errors
 
 PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
 _JOINERS = "\u200c\u200d"  # shape the letters beside them
@@ -95,3 +98,98 @@ def number_words(texts: Sequence[str]) -> list[int]:
             result.append(result[-1])
         position += len(text)
     return result
+
+
+@dataclass(frozen=True)
+class ForbiddenWords:
+    """Words that no translation may contain, in whatever pieces they are written.
+
+    A forbidden word is a whole word as it is written: upper case and umlauts count, punctuation
+    beside it does not belong to it, a hyphen or an apostrophe between letters does. So “Mann”
+    forbids “Mann”, “Mann.” and “„Mann“”, not “mann”, “Männer”, “Mannschaft” or “E-Mann”; and a
+    continuation is refused where it completes such a word, or the translation ends in it.
+    `decoding.Bans.likely_ends_forbidden` keeps a search from going on from a forbidden word where
+    the model would sooner end it; another word that begins alike may still be written. Letters of a
+    script without spaces are forbidden wherever they stand, in longer words, too: “桌子” forbids
+    “桌子腿”.
+    """
+
+    words: frozenset[str]  # each as `words_in` finds it, or several letters without a space
+    texts: tuple[str, ...]  # of each piece of the vocabulary, a space as a space
+
+    @classmethod
+    def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> "ForbiddenWords":
+        """Check the words as they were typed."""
+        checked = set()
+        for typed in words:
+            word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text
+            parts = [match.group() for match in words_in(word)]
+            is_word = len(parts) == 1 or (has_unspaced(word) and all(map(has_letter, parts)))
+            # a search for what no text has, such as NUL, takes a hundred times as long
+            if not word or not is_word or not word.isprintable() or len(word.split()) > 1:
+                raise errors.InputError(
+                    f"“{typed}” cannot be forbidden: give one word at a time, without spaces and "
+                    f"without punctuation beside it."
+                )
+            checked.add(word)
+        return cls(frozenset(checked), tuple(texts))
+
+    def open_word(self, tokens: Iterable[int], start: str = "") -> str:
+        """Return the end of the text `start` + `tokens` that later pieces can still change."""
+        if not self.words:
+            return ""
+        text = start + self.text_of(tokens)
+        starts = (m.start() for m in words_in(text) if not self._is_closed(text, m))
+        return text[next(starts, len(text)) :]
+
+    def _is_closed(self, text: str, word: re.Match[str]) -> bool:
+        """Return whether neither this word nor a forbidden one that begins with it can go on."""
+        rest = text[word.start() :].lstrip()
+        return _is_settled(text, word) and not any(long.startswith(rest) for long in self._long)
+
+    @cached_property
+    def _long(self) -> Mapping[str, int]:
+        """Forbidden words in which `words_in` finds several, with their number."""
+        counts = {word: len(list(words_in(word))) for word in self.words}
+        return {word: count for word, count in counts.items() if count > 1}
+
+    def text_of(self, tokens: Iterable[int]) -> str:
+        """Return the text of these pieces."""
+        return "".join(self.texts[token] for token in tokens)
+
+    def completed_by(self, text: str) -> str | None:
+        """Return a forbidden word that this text completes, if there is one."""
+        return next(self._forbidden(text, last=False), None)
+
+    def _forbidden(self, text: str, *, last: bool) -> Iterator[str]:
+        """Find the forbidden words in a text; unless it is the last, of those that are settled."""
+        matches = [m for m in words_in(text) if last or _is_settled(text, m)]
+        for index, match in enumerate(matches):
+            if (word := match.group().strip()) in self.words:
+                yield word
+            for long, count in self._long.items():
+                end = matches[index + count - 1 : index + count]
+                if end and text[match.start() : end[0].end()].lstrip() == long:
+                    yield long
+
+    def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
+        """Return whether this piece, maybe the last, completes the open word to a forbidden one."""
+        if not self.words:
+            return False
+        if piece == config.EOS:
+            text, last = open_word, True
+        else:
+            text = open_word + self.texts[piece]
+        return next(self._forbidden(text, last=last), None) is not None
+
+
+def _is_settled(text: str, word: re.Match[str]) -> bool:
+    """Return whether nothing that may follow the text can make this word longer."""
+    if re.match(f"[{_IDEOGRAPHS}]", word.group()[-1:]):
+        return True
+    rest = len(text) - word.end()
+    if rest != 1:
+        return rest > 1
+    # a digit goes on after all that can stand inside a word
+    longer = _pattern().match(text + "0", word.start())
+    return longer is None or longer.end() == word.end()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from transformer.decoding import Hypothesis
@@ -119,6 +120,28 @@ class LineSearch(Generic[T]):
             return self.finish(line, hypotheses)
         except InputError as error:
             return _named(line.number, error)
+
+
+def given_results(
+    loaded: LoadedModel,
+    pairs: Iterable[tuple[str, str]],
+    finish: Callable[[int, str, str], T],
+    threads: int,
+    progress: Callable[[int], None],
+) -> Generator[list[Result[T]], None, None]:
+    """Finish numbered lines with given translations, block by block as `LineSearch.results`."""
+
+    def result(number: int, pair: tuple[str, str]) -> Result[T]:
+        try:
+            return None if all(map(loaded.reader.is_blank, pair)) else finish(number, *pair)
+        except InputError as error:
+            return _named(number, error)
+
+    numbers, unread = count(1), iter(pairs)
+    with ThreadPoolExecutor(threads) as pool:
+        while block := list(islice(unread, BLOCKS[0])):
+            yield list(pool.map(result, islice(numbers, len(block)), block))
+            progress(len(block))
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:

@@ -119,13 +119,14 @@ class LoadedModel:
         if best is not None and self.domain is not None and not mistaken:
             if settings is not None:
                 warnings.append(self._notice_of_copied_words(text, best))
-            # what the user forced is not a choice of the model
+            # what the user forced or forbade is not a choice of the model
             steered = settings or SearchSettings()
             forced = 0
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
-            warnings.append(self.domain.notice(best, forced, edited, _name_cut_words(pieces)))
+            constraints, cut = steered.constraints_phrase, _name_cut_words(pieces)
+            warnings.append(self.domain.notice(best, forced, constraints, edited, cut))
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:

@@ -48,13 +48,14 @@ def encode_editor(
     revision: int,
     forced: int = 0,
     by_hand: bool = False,
+    constrained: bool = False,
     languages: Languages,
 ) -> bytes:
     """Encode a text with the probabilities of its pieces.
 
     An answer to a typed text has that very text. `</s>` is the last piece where its probability is
     known. `revision` is that of the last text that the page received, 0 before; `forced` counts the
-    leading pieces that were forced.
+    leading pieces that were forced; `constrained` is whether the search had other constraints.
     """
     translation = "a translation"
     if languages.target:
@@ -71,6 +72,7 @@ def encode_editor(
         "revision": revision,
         "forced": forced,
         "byHand": by_hand,
+        "constrained": constrained,
         "pieces": [
             {"raw": written["raw"], "label": written["label"], "others": others}
             for written, *others in _labelled(pieces)

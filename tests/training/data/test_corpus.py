@@ -17,6 +17,8 @@ from training.data.corpus import (
     line_chunks,
     read_lines,
 )
+from transformer import errors
+from transformer.cli import standard_input
 
 texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b\ufeff"), max_size=40)
 
@@ -115,6 +117,8 @@ def test_utf_16_is_refused(
     (tmp_path / "z.en").write_bytes(content)
     with pytest.raises(CorpusError, match=r"z\.en is UTF-16"):
         read_lines(tmp_path / "z.en")
+    with pytest.raises(errors.InputError, match=r"z\.en is UTF-16"):
+        [*standard_input.file_lines(str(tmp_path / "z.en"), 99)]
 
 
 @pytest.mark.parametrize(

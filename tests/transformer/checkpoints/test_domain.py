@@ -46,7 +46,7 @@ def test_a_notice_names_the_words_that_the_model_reads_in_parts(bundled, text, n
         assert "br·ill·ig" in parts
 
 
-def test_what_the_reader_forced_is_no_doubt_of_the_model(bundled) -> None:
+def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> None:
     text = "Two black dogs are running through the snow."
     forced = bundled.translate(text, prefix="Eine Katze")
     assert forced.log_prob / len(forced.best.pieces) < -3  # for the prefix
@@ -58,6 +58,8 @@ def test_what_the_reader_forced_is_no_doubt_of_the_model(bundled) -> None:
     )
     assert limit.notice(hypothesis, forced=2) is None
     assert limit.notice(hypothesis, forced=3) is None  # nothing is the model's own
+    (notice,) = bundled.translate(text, forbidden=["Hunde", "Schnee"]).notices
+    assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log probability" in notice
 
 
 def test_a_certain_end_does_not_make_a_short_translation_sure() -> None:

@@ -1,6 +1,7 @@
 """Settings of a search are kept, for one caller alone; what it cannot take gives a sentence."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,9 @@ REFUSED = {
     "The unknown piece": ({"prefix": ["<unk>"]}, "cannot write"),
     "Half a piece": ({"prefix": ["\ud83d"]}, "is not a piece"),
     "A long prefix": ({"prefix": "Der " * 80}, "pieces, but the translation may have at most 6"),
-    "A number as a prefix": ({"prefix": 5}, "forced prefix cannot be 5: give a text"),
+    "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
+    "A number as words": ({"forbidden": 5}, "list of forbidden words cannot be 5: give a list"),
+    "Words as one text": ({"forbidden": "Hund"}, "are one text, “Hund”: give a list"),
     "No beam": ({"beam_size": 0}, "beam of 0 finds nothing"),
     "Half a beam": ({"beam_size": 2.5}, "beam size is 2.5: it must be a whole number"),
     "An absurd α": ({"alpha": math.inf}, "α is inf"),
@@ -87,11 +90,19 @@ def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
         assert sentence in str(caught.value)
 
 
-def test_a_blank_prefix_is_a_free_search(translator):
+def test_every_continuation_forbidden_is_one_sentence(translator):
+    texts = translator.tokenizer.forbidden([]).texts
+    words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
+    pieces = [piece.text for piece in translator.tokenizer.pieces("Hund")]
+    with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer"):
+        translator.translate(TEXT, prefix=pieces, forbidden=words, max_length=len(pieces) + 1)
+
+
+def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
     free = translator.translate(TEXT)
     blank: list[str | list[str]] = ["", " \n", []]
     for prefix in blank:
-        translation = translator.translate(TEXT, prefix=prefix)
+        translation = translator.translate(TEXT, prefix=prefix, forbidden=[])
         assert (translation.candidates, translation.prefix) == (free.candidates, ())
 
 
@@ -102,4 +113,6 @@ def test_equal_settings_are_equal_whatever_their_numbers_are():
         "n_best": np.int8(2),
     }
     assert SearchSettings(**numpy) == SearchSettings(4, 0.5, n_best=2)
-    assert hash(SearchSettings(prefix=["▁D"])) == hash(SearchSettings(prefix=("▁D",)))
+    assert hash(SearchSettings(prefix=["▁D"], forbidden=["Hund"])) == hash(
+        SearchSettings(prefix=("▁D",), forbidden=("Hund",))
+    )

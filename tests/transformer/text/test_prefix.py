@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build
+from tests.transformer.decoding.wishes import begin, text_of, words_of
 from transformer import config, decoding
 from transformer.errors import InputError
 from transformer.text.prefix import TextPrefix
@@ -11,25 +12,15 @@ from transformer.text.prefix import TextPrefix
 VOCAB = ("<s>", "</s>", " a", "ab", "b", " ", " abc", "c d")
 
 
-def begin(text, texts):
-    vocab = ("\0", "\0", "\0", "\0", *texts)
-    never = (*decoding.NEVER_WRITTEN, config.EOS)
-    return decoding.Constraints(text=TextPrefix(text, vocab, never))
-
-
-def text_of(tokens, texts):
-    return "".join(texts[token - 4] for token in tokens if token != config.EOS)
-
-
 def test_the_pieces_that_may_follow_are_those_that_go_on_and_leave_room():
     prefix = TextPrefix(" abc", VOCAB, never=(0, 1))
-    assert [prefix.after(0, piece) for piece in prefix.allowed(0, 9)] == [1, 2, 4]
-    assert prefix.allowed(0, 9) == prefix.allowed(0, 2) == [5, 2, 6]
-    assert prefix.allowed(2, 9) == [4]
-    assert prefix.allowed(3, 9) == [7]  # it goes on beyond the text
+    assert prefix.allowed(0, 9) == {2: 2, 5: 1, 6: 4}
+    assert prefix.allowed(2, 9) == {4: 3}
+    assert prefix.allowed(3, 9) == {7: 4}  # it goes on beyond the text
     assert prefix.fewest == 1
-    assert prefix.allowed(0, 0) == prefix.allowed(0, 1) == [6]
-    assert [prefix.count(tokens) for tokens in ((6, 3, 3), (2, 4, 7, 3), (5,))] == [1, 3, 1]
+    assert prefix.allowed(0, 0) == {6: 4}
+    assert prefix.allowed(0, 2) == {2: 2, 5: 1, 6: 4}
+    assert prefix.allowed(0, 1) == {6: 4}
     assert TextPrefix(" abd", VOCAB).fewest == float("inf")
     assert TextPrefix("</", VOCAB, never=(0, 1)).fewest == float("inf")
 
@@ -51,17 +42,20 @@ def everything():
 
 @pytest.mark.parametrize("texts", TEXTS, ids=str)
 @pytest.mark.parametrize("prefix", [" a", " ab a", " ab ", "aa"])
-def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(everything, texts, prefix):
+@pytest.mark.parametrize("words", [(), ("a",)], ids=str)
+def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
+    everything, texts, prefix, words
+):
     """Brute force again: in every way to cut them, with the scores that they have anyway."""
     model, source = build(vocab_size=7), SOURCE
     allowed = {
         tokens: score
         for tokens, score in everything.items()
-        if text_of(tokens, texts).startswith(prefix)
+        if text_of(tokens, texts).startswith(prefix) and words_of(tokens, texts).isdisjoint(words)
     }
 
     def search():
-        wish = begin(prefix, texts)
+        wish = begin(prefix, texts, words)
         (hypotheses,) = decoding.beam_search(
             model, torch.tensor([source]), beam_size=121, max_extra=1, constraints=wish
         )

@@ -66,7 +66,7 @@ def test_a_line_that_fails_is_named_and_alone(translator):
     assert str(results[4]).startswith("Line 15: The text has a broken character")
 
 
-def test_a_search_that_fails_for_one_line_stops_no_other(translator, monkeypatch):
+def test_forbidden_words_that_leave_one_line_nothing_stop_no_other(translator, monkeypatch):
     real = translator.search
 
     def search(rows, settings, should_stop):

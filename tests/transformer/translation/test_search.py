@@ -15,7 +15,7 @@ POINT = "decoder.layers.1.cross_attention.hook_z"
     "arguments",
     [
         {"beam_size": 8, "n_best": 1},
-        {"prefix": "Der"},
+        {"prefix": "Der", "forbidden": ["Tisch"]},
         {"prefix": ["▁D", "e"], "beam_size": 1},
         {"beam_size": 8, "alpha": 0.0},  # a better one is found while others still live
     ],

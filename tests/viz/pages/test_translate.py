@@ -202,6 +202,12 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(serve, trans
         app = serve("translate", text=SENTENCE, translate_view=ALMOST)
 
 
+@pytest.mark.parametrize("forbid", ["", "Hund"])
+def test_the_editor_knows_whether_the_search_had_constraints(serve, forbid: str) -> None:
+    app = serve("translate", text=SENTENCE, forbid=forbid)
+    assert drawn(app, "translate-editor")["constrained"] == bool(forbid)
+
+
 def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> None:
     app = serve("translate", text=SENTENCE)
     for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):
@@ -216,9 +222,9 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> N
     assert carried["target"]["pieces"] == [*trace.labels("cross").queries]
     assert "your version" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
-    app.text_input(key="prefix").set_value("z.B.").run()
+    app.text_input(key="forbid").set_value("z.B.").run()
     assert not app.exception
-    assert any("“z.B.” is not a piece" in line for line in texts(app))
+    assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
     app = serve("translate", text=SENTENCE)
     # all of it is deleted: the field stays empty, and nothing else moves
     send(app, "translate-editor", {"text": "", "revision": 3})

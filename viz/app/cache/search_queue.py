@@ -149,7 +149,7 @@ class _Request:
     def __post_init__(self) -> None:
         self.next_part = self.asked + CALM
         is_hooked = self.translator.model.silenced() != {}
-        alone = bool(self.settings.prefix) or is_hooked
+        alone = bool(self.settings.constrained) or is_hooked
         self.group = self if alone else (id(self.translator), self.settings)
 
     def is_unwanted(self) -> bool:

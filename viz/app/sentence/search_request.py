@@ -1,7 +1,7 @@
 """The request to the search: its options, and one state, which stands in the address.
 
-It has the text, beam size and α of the length penalty (§6.1), a forced prefix, and a translation
-edited by hand. Back brings the one before.
+It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
+a translation edited by hand. Back brings the one before.
 """
 
 import time
@@ -17,7 +17,7 @@ from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import SearchSettings
 from transformer.text import tokenizer
 from viz.app.cache import cached_results, search_queue
-from viz.app.chrome.fields import text_input
+from viz.app.chrome.fields import text_field, text_input
 from viz.app.links import address
 from viz.app.models import menu
 from viz.draw.labels import quoted
@@ -51,6 +51,11 @@ class SearchOption:
 def shorten(text: str) -> str:
     """Shorten a text that is too long to be quoted."""
     return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Read words as they were typed; a comma may stand between two."""
+    return tuple(dict.fromkeys(word.rstrip(",") or word for word in text.split()))
 
 
 def _beam_problem(value: str) -> str:
@@ -113,6 +118,20 @@ OPTIONS = (
         as_typed=" ".join,
         without="without the prefix",
     ),
+    SearchOption(
+        "forbid",
+        "forbidden",
+        lambda: text_field(
+            "Forbidden words",
+            key="forbid",
+            placeholder="e.g. Auto Haus (separate words with spaces)",
+            help="No translation contains these words as they are written; upper case counts. "
+            "A longer word that begins with one is another word.",
+        ),
+        as_setting=words_of,
+        as_typed=" ".join,
+        without="with all words allowed",
+    ),
 )
 """In the order of the fields of `SearchRequest`."""
 
@@ -129,6 +148,7 @@ class SearchRequest(NamedTuple):
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
     alpha: float = decoding.ALPHA  # α of the length penalty
     prefix: str = ""  # the pieces with which the translation begins, separated by spaces
+    forbidden: str = ""  # words that the translation must not contain, as they were typed
     # the translation as a person wrote it, a space where all was deleted; "" for the model's own
     edited: str = ""
     model: str = ""  # the name of the one that translates
@@ -168,8 +188,9 @@ def fields_of(settings: SearchSettings) -> dict[str, Any]:
 
 
 def unconstrained(settings: SearchSettings) -> SearchSettings:
-    """Return the settings without the prefix, which belongs to one language."""
-    return replace(settings, prefix=())
+    """Return the settings without the constraints, which belong to one language."""
+    usual = SearchSettings()
+    return replace(settings, **{name: getattr(usual, name) for name in settings.constrained})
 
 
 def arguments(settings: SearchSettings) -> dict[str, Any]:
@@ -288,12 +309,7 @@ def restore_from_link(linked: Mapping[str, str]) -> None:
 def problems_of_link() -> list[str]:
     """List the problems of the address; call this before the fields are drawn, which hide them."""
     values = ((option, address.raw_value(option.name)) for option in OPTIONS)
-    problems = [option.problem(value) for option, value in values if value is not None]
-    if _SEEN not in st.session_state and address.raw_value("forbid"):
-        problems.append(
-            "This link forbids words, which a search no longer does: click a word of the "
-            "translation and choose another."
-        )
+    problems = (option.problem(value) for option, value in values if value is not None)
     return [problem for problem in (address.length_problem(), *problems) if problem]
 
 

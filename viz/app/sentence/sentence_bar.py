@@ -224,4 +224,4 @@ def _swap(reverse: str) -> None:
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
     is_current = text == fields.read_text(TEXT) and translation
     search_request.put_text(translation if is_current else fields.read_text(TEXT))
-    _read_by(reverse)  # beam and α stay; what was forced belongs to the other language
+    _read_by(reverse)  # beam and α stay; what was forced or forbidden belongs to the other language

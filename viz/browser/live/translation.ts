@@ -37,7 +37,8 @@ function editorData({ target, options, logProbs, edited }: Trace, language: stri
   });
   return {
     title: "", placeholder: "", language, text: target.text, revision: 0, byHand: false,
-    forced: edited.prefix, pieces, words: wordsOf(pieces, target.words, edited.prefix),
+    constrained: false, forced: edited.prefix, pieces,
+    words: wordsOf(pieces, target.words, edited.prefix),
   };
 }
 

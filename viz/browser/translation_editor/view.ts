@@ -280,10 +280,12 @@ export const wordRows = ({ text, words, pieces }: EditorData): string[][] => wor
 });
 
 /** Name the origin of the text, always in one line, so that nothing below moves. */
-export function statusOf({ byHand, forced }: EditorData, changed: boolean) {
+export function statusOf({ byHand, forced, constrained }: EditorData, changed: boolean) {
   if (byHand || changed) return "Your version.";
   const first = forced === 1 ? "subword" : `${forced} subwords`;
-  return forced ? `Forced: the first ${first}, overlined.` : "The model’s own translation.";
+  if (forced) return `Forced: the first ${first}, overlined.`;
+  return constrained ? "The model’s translation under the constraints of the search."
+    : "The model’s own translation.";
 }
 
 const TRACK = 0.16; // opacity

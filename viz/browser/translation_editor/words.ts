@@ -35,6 +35,7 @@ export interface EditorData { // the message of `encode_editor` in viz/draw/alte
   revision: number; // of the last typed text that Python has heard of
   forced: number; // how many leading pieces were forced
   byHand: boolean; // whether a person wrote the text
+  constrained: boolean; // whether the search had constraints besides, such as forbidden words
   pieces: EditorPiece[];
   words: EditorWord[];
 }

@@ -46,7 +46,8 @@ def translate(bar: BarTranslation | None) -> None:
         forcing.show_tree(bar)
         explain(
             "What the beam search of §6.1 ranked step by step: "
-            f"{function_name(BeamSearch.step)}. A forced prefix is read before its first step."
+            f"{function_name(BeamSearch.step)}. A forced prefix is read before its first step, and "
+            "forbidden words are left out of each."
         )
     elif more == ALMOST:
         forcing.show_alternatives(bar)

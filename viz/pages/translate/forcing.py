@@ -61,6 +61,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if request.edited else min(len(bar.translation.prefix), len(pieces)),
         by_hand=bool(request.edited),
+        constrained=bool(bar.used.settings.constraints_phrase),
         languages=bar.translator.languages.for_text(request.text),
     )
     mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))
@@ -148,6 +149,7 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
 REASONS: dict[Reason, str] = {
     "": "",
     "beam": "Not the most probable subword of its step.",
+    "forbidden": "It writes a forbidden word, or leads to one.",
     "full": "The search already had all its translations, or enough better ones.",
     "bound": "It could no longer be among the best.",
     "limit": "The length limit ended it.",

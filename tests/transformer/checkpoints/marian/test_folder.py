@@ -135,6 +135,9 @@ def test_what_is_steered_is_steered_in_the_target_s_pieces(case: Case) -> None:
     again = case.translator.translate(source, prefix=cut, max_length=9, beam_size=2)
     assert again.text.startswith("Mon frère")
     assert [piece.text for piece in again.best.pieces][: len(cut)] == cut
+    (word, *_) = case.translator.translate(source, max_length=9, beam_size=2).best.words
+    other = case.translator.translate(source, forbidden=[word.text], max_length=9, beam_size=2)
+    assert word.text not in [entry.text for entry in other.best.words]
 
 
 def test_a_folder_has_one_checksum_that_changes_with_each_file(tmp_path: Path) -> None:

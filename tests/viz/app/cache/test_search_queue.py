@@ -137,7 +137,7 @@ def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, g
         (translator, TEXTS[0], TREE),
         (translator, TEXTS[0], TREE),
         (translator, TEXTS[1], SearchSettings(beam_size=2)),
-        (translator, TEXTS[2], SearchSettings(tree=True, prefix="D")),
+        (translator, TEXTS[2], SearchSettings(tree=True, forbidden=("Hund",))),
         (translator, TEXTS[4], TREE),
         (other, TEXTS[3], TREE),
         (translator, TEXTS[3], TREE),

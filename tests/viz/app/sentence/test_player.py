@@ -27,7 +27,9 @@ def test_it_shows_the_sentence_and_the_translation_of_the_page(
     (meta, _), (player, _) = (reading.message(app, name) for name in ("trace", "player"))
     assert player["trace"] == meta["key"]
     meta = meta["trace"]
-    translation = translator.translate(text, prefix=choices.get("prefix", "").split())
+    translation = translator.translate(
+        text, prefix=choices.get("prefix", "").split(), forbidden=choices.get("forbid", "").split()
+    )
     target = choices.get("edited") or translation.text
     trace = translator.trace(text, target=target) if target else translator.trace_of(translation)
     assert meta["source"]["pieces"] == [*trace.source_tokens]

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
 from transformer import __main__ as command
-from transformer.decoding.settings import SearchArguments, SearchSettings
+from transformer.decoding.settings import UNCONSTRAINED, SearchArguments, SearchSettings
+from transformer.text.words import ForbiddenWords
 from viz.app.links import address
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.search_request import (
@@ -66,14 +67,14 @@ def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix)
 def test_another_english_sentence_releases_what_belonged_to_the_last_and_back_brings_it_back(
     serve, translator: Translator, prefix: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = {"text": SENTENCE, "prefix": " ".join(prefix), "alpha": "0.4"}
+    url = {"text": SENTENCE, "prefix": " ".join(prefix), "forbid": "Nilpferd"}
     app = serve(bar, **url)
     steered = german(app)
     app.text_area(key="text").set_value("The cat").run()
     app.text_area(key="text").set_value("The cat sings.").run()
-    assert german(app) == translator.translate("The cat sings.", alpha=0.4).text
+    assert german(app) == translator.translate("The cat sings.").text
     assert in_url(app, "prefix") is None
-    assert in_url(app, "alpha") == "0.4"  # a setting of the search
+    assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
     notice = (
         f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
     )
@@ -110,11 +111,14 @@ def test_back_brings_what_its_entry_has_or_keeps_what_no_link_holds(
     assert not any("too long for a link" in line for line in texts(app))
 
 
+WORD = "Hund"
+
+
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
         ({"prefix": "▁Nilpferd"}, "“▁Nilpferd” is not a piece of this model's vocabulary"),
-        ({"forbid": "Hund"}, "This link forbids words, which a search no longer does"),
+        ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
         ({"beam": "10000"}, "no beam of “\u206810000\u2069”: it is 1, 2, 4 or 8, and here 4."),
         ({"alpha": "nan"}, "“\u2068nan\u2069” is not an α of the length penalty"),
     ],
@@ -122,10 +126,13 @@ def test_back_brings_what_its_entry_has_or_keeps_what_no_link_holds(
 def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
     serve, translator: Translator, asked: dict[str, str], says: str
 ) -> None:
-    app = serve(bar, text=SENTENCE, **asked)
+    words = [piece.text for piece in translator.tokenizer.pieces(f"Der {WORD} schläft")]
+    given = {"words": " ".join(words), "word": WORD}
+    app = serve(bar, text=SENTENCE, **{name: v.format(**given) for name, v in asked.items()})
     (message,) = [line for line in texts(app)[2:] if says in line]
     assert message.endswith(".")
-    assert german(app) == translator.translate(SENTENCE).text
+    forbidden = [WORD] if "forbid" in asked else []
+    assert german(app) == translator.translate(SENTENCE, forbidden=forbidden).text
     # it stands until something else is asked
     assert message in texts(app.run())
     app.text_area(key="text").set_value("The cat sings.").run()
@@ -154,12 +161,36 @@ def test_what_the_bar_had_no_time_to_take_goes_along_to_another_page(
     assert app.text_area(key="text").value == "A cat."
 
 
-def test_a_prefix_that_is_wrong_is_left_out(translator) -> None:
-    request = SearchRequest(SENTENCE, alpha=1.3, prefix="▁Nilpferd")
+@pytest.mark.parametrize(
+    ("prefix", "forbid", "went_on"),
+    [
+        (None, "Hund-", "with all words allowed"),
+        ("▁Nilpferd", "Hund-", "without the prefix and with all words allowed"),
+    ],
+)
+def test_what_is_wrong_goes_and_what_is_sound_stays(translator, prefix, forbid, went_on) -> None:
+    own = translator.translate(SENTENCE)
+    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbidden=forbid)
     _, used, message = translate_request(translator, request)
-    assert used == request._replace(prefix="")
-    assert message.endswith(". The search went on without the prefix.")
-    assert message.count("“▁Nilpferd”") == 1
+    assert used == request._replace(
+        prefix="" if "prefix" in went_on else request.prefix,
+        forbidden="" if "words" in went_on else request.forbidden,
+    )
+    assert message.endswith(f". The search went on {went_on}.")
+    for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
+        assert message.count(f"“{wrong}”") == 1
+
+
+def test_where_every_word_is_forbidden_the_search_goes_on_without(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForbiddenWords, "completes", lambda *_: True)
+    app = serve(bar, text=SENTENCE, forbid="Hund")
+    assert german(app) == translator.translate(SENTENCE).text
+    assert texts(app)[2] == (
+        "Every continuation is forbidden: forbid fewer words. "
+        "The search went on with all words allowed."
+    )
 
 
 OF_COMMAND_AND_CODE = {"n_best", "max_length", "tree"}
@@ -180,7 +211,7 @@ def test_every_setting_has_its_option_and_every_option_its_field_and_setting() -
     assert {option.field for option in OPTIONS} == settings - OF_COMMAND_AND_CODE
     _, *names, _, _ = SearchRequest._fields
     assert [option.field for option in OPTIONS] == names  # as `NAMES` has those in links
-    assert [option.field for option in CONSTRAINTS] == ["prefix"]
+    assert {option.field for option in CONSTRAINTS} == settings - UNCONSTRAINED
 
 
 @EVERY
@@ -200,10 +231,14 @@ def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) ->
 def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option) -> None:
     settings = chosen(option).settings
     if option in CONSTRAINTS:
+        assert [*settings.constrained] == [option.field]
+        # the prefix is named apart: what follows it is the model's own
+        assert bool(settings.constraints_phrase) == (option.field != "prefix")
         assert fields_of(unconstrained(settings)) == fields_of(USUAL)
         attempts = search_request._relaxed_requests(chosen(option))
         assert attempts[-1] == SearchRequest("A dog.")
     else:
+        assert settings.constrained == {}
         assert unconstrained(settings) == settings
 
 

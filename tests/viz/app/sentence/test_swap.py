@@ -42,14 +42,14 @@ def bar(app: AppTest) -> tuple[str, str | None, str]:
 def test_the_translation_becomes_the_sentence_in_the_link(
     open_: Callable[..., AppTest], translator: Translator, reverse: Path
 ) -> None:
-    written = translator.translate(SENTENCE, prefix=["▁D"], alpha=1.0).text
+    written = translator.translate(SENTENCE, forbidden=["Hund"], alpha=1.0).text
     back = Translator.load(reverse).translate(written, alpha=1.0).text
-    app = open_(text=SENTENCE, prefix="▁D", alpha="1.0")
+    app = open_(text=SENTENCE, forbid="Hund", alpha="1.0")
     assert bar(app) == ("English", SENTENCE, written)
     app.button(key="swap").click().run()
     assert bar(app) == ("German", written, back)
-    # the search's settings stay, the prefix in the other language does not
-    names = ("text", "model", "alpha", "prefix")
+    # the search's settings stay, the words of the other language do not
+    names = ("text", "model", "alpha", "forbid")
     assert [in_url(app, name) for name in names] == [written, "reverse", "1.0", None]
     app.button(key="swap").click().run()
     assert bar(app)[:2] == ("English", back)

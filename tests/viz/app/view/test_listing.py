@@ -218,11 +218,8 @@ CHOICES: list[tuple[str, dict[str, str]]] = [
     ("heads", {"view": "compare", "with": "another model", "model2": "bundled-de-en"}),
     ("translate", {"where_from": "true", "beam": "2", "prefix": "▁Ein"}),
     ("translate", {"translate_view": "Almost written", "edited": "Ein Hund.", "alpha": "1.5"}),
-    (
-        "translate",
-        {"translate_view": "Runners-up", "prefix": "▁Nilpferd", "beam": "2"},
-    ),  # is refused
-    ("translate", {"translate_view": "Runners-up", "prefix": "▁D", "alpha": "0.3"}),
+    ("translate", {"translate_view": "Runners-up", "forbid": "Hund-", "beam": "2"}),  # is refused
+    ("translate", {"translate_view": "Runners-up", "forbid": "läuft", "alpha": "0.3"}),
     ("translate", {"versus": "greedy search", "versus_maps": "true", "map_head": "mean"}),
     ("translate", {"versus": "translation back", "links": "both directions"}),
     ("translate", {"translate_view": "One map", "without_sinks": "true"}),

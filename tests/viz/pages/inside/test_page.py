@@ -45,10 +45,10 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url
 
 
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serve) -> None:
-    url = {"edited": "Der Hund schläft.", "prefix": "z.B.", "scale_of": "none"}
+    url = {"edited": "Der Hund schläft.", "forbid": "z.B.", "scale_of": "none"}
     app = serve("inside", text=SENTENCE, **url)
     assert not app.exception
-    assert any("“z.B.” is not a piece" in line for line in texts(app))
+    assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
     assert len(app.get("vega_lite_chart")) == 1
 
 

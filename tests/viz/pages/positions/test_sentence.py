@@ -29,8 +29,8 @@ def test_the_style_sets_the_view_of_the_sentence_apart() -> None:
 
 
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened) -> None:
-    app = opened("Remove positions", edited="Der Hund schläft.", prefix="z.B.")
-    assert "“z.B.” is not a piece" in texts(app)[-1]
+    app = opened("Remove positions", edited="Der Hund schläft.", forbid="z.B.")
+    assert "“z.B.” cannot be forbidden" in texts(app)[-1]
 
 
 def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:

@@ -1,6 +1,6 @@
 """The attentions in a model's outputs, by the names that the library gives them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, TypeAlias
@@ -22,8 +22,7 @@ _NAMES = "encoder_attentions", "decoder_attentions", "cross_attentions", "attent
 NONE_THERE = (
     'The outputs hold no attention weights: call model.set_attn_implementation("eager"), since '
     "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; models "
-    "that look at blocks (BigBird) or have no attention (FNet, Mamba) keep none in any case; of "
-    "several models (CLIP) or segments (Whisper), give the outputs of one."
+    "that look at blocks (BigBird) or have no attention (FNet, Mamba) keep none in any case."
 )
 NOT_TOKENS = (
     "There is not a row and a column for each token, as where a model looks in windows or blocks, "
@@ -64,6 +63,15 @@ def read(outputs: Any) -> Outputs:
     attentions = _read({"attentions": outputs} if _are_layers(outputs) else outputs)
     if attentions is not None:
         return attentions
+    deeper = dict(_deeper(outputs))
+    if len(deeper) == 1:
+        return deeper.popitem()[1]
+    if deeper:
+        paths = ", ".join(f"outputs{path}" for path in [*deeper][:4])
+        raise InputError(
+            f"The attention weights lie deeper, in {len(deeper)} places: give one of them in place "
+            f"of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
+        )
     if isinstance(outputs, (list, tuple)) or hasattr(outputs, "shape"):
         raise InputError(
             f"A {type(outputs).__name__} does not name its attentions: give the outputs as a whole "
@@ -100,6 +108,22 @@ def _read(outputs: Any) -> Outputs | None:
 def field_of(outputs: Any, name: str) -> Any:
     """Return a field of a model's outputs, which are a mapping or an object; None if absent."""
     return outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
+
+
+def _deeper(outputs: Any, path: str = "", depth: int = 3) -> Iterator[tuple[str, Outputs]]:
+    """Yield outputs within outputs, of several models or segments, each with its path."""
+    listed = isinstance(outputs, (list, tuple))
+    named = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+    step = "{}[{!r}]" if listed or type(outputs) is dict else "{}.{}"  # as a ModelOutput has them
+    for key, member in enumerate(outputs) if listed else named.items():
+        if callable(member) or hasattr(member, "shape"):
+            continue
+        place = step.format(path, key)
+        layers = "attention" in str(key) and _are_layers(member)
+        if (attentions := _read({"attentions": member} if layers else member)) is not None:
+            yield place, attentions
+        elif depth:
+            yield from _deeper(member, place, depth - 1)
 
 
 def _are_layers(member: Any) -> bool:

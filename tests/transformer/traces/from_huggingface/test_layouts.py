@@ -1,4 +1,4 @@
-"""Layers that are not [query = key tokens], hybrid models, prefixes, parts of outputs."""
+"""Layers that are not [query = key tokens], hybrid models, prefixes, weights that lie deeper."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ from tests.transformer.traces.from_huggingface.made_outputs import (
     INPUTS,
     PAD,
     TOKENIZER,
+    Sequence,
     generated,
     per_layer,
     plant,
@@ -381,23 +382,53 @@ def test_the_padding_of_labels_is_cut_off() -> None:
     assert trace.target_tokens == ("-100", "▁t13", "</s>")
 
 
-def test_of_several_models_one_is_given() -> None:
-    """CLIP."""
-    part = SimpleNamespace(attentions=per_layer([rows(1, 2, 3, 3, seed=3)]))
-    outputs = SimpleNamespace(text_model_output=part, logits=torch.zeros(1, 3, 8))
-    with pytest.raises(InputError, match=r"fused attention.* of several models \(CLIP\)"):
-        AttentionTrace.from_huggingface(outputs, [*"abc"])
-    trace = AttentionTrace.from_huggingface(part, [*"abc"])
-    assert trace.source_tokens == ("a", "b", "c")
-
-
-def test_a_segment_of_whisper_has_an_encoder_without_a_batch() -> None:
-    entry = sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)
+def segment(entry: Sequence) -> dict[str, Any]:
+    """As Whisper's long form returns each segment: its ids, and its encoder, without a batch."""
     made = generated([entry])
-    encoder = rows(2, 4, 5, 5, seed=7)
-    made.encoder_attentions = tuple(torch.tensor(layer) for layer in encoder)
-    segment = {**vars(made), "sequences": made.sequences[0]}
-    trace = AttentionTrace.from_huggingface(segment, tokenizer=TOKENIZER)
-    assert trace.kinds == ("encoder_self", "decoder_self", "cross")
-    np.testing.assert_array_equal(trace.encoder_self, encoder)
-    np.testing.assert_array_equal(trace.decoder_self, entry.own)
+    encoder = tuple(layer[0] for layer in per_layer([rows(2, 4, 5, 5, seed=7)]))
+    return {"result": {**vars(made), "sequences": made.sequences[0], "encoder_attentions": encoder}}
+
+
+def test_weights_that_lie_deeper_are_read_or_named() -> None:
+    first, second = (sequence([BOS, 31, 32, EOS], 1, seed=n, source=5) for n in (1, 2))
+    segments = [[segment(first)]]
+    whole: dict[str, Any] = {"sequences": torch.tensor([[31, 32]]), "segments": segments}
+    for outputs in (whole, segments[0][0], segments[0][0]["result"]):
+        trace = AttentionTrace.from_huggingface(outputs, tokenizer=TOKENIZER)
+        assert trace.kinds == ("encoder_self", "decoder_self", "cross")
+        np.testing.assert_array_equal(trace.encoder_self, rows(2, 4, 5, 5, seed=7))
+        np.testing.assert_array_equal(trace.decoder_self, first.own)
+    segments[0].append(segment(second))
+    with pytest.raises(InputError, match=r"2 places: .* outputs\['segments'\]\[0\]\[1\]\['res"):
+        AttentionTrace.from_huggingface(whole, tokenizer=TOKENIZER)
+
+
+def test_two_models_in_one_output_are_both_named() -> None:
+    """CLIP; keys and values of a cache are none."""
+    text, image = (per_layer([rows(1, 2, n, n, seed=n)]) for n in (3, 4))
+    states = torch.zeros(1, 3, 8)
+    pair = SimpleNamespace(
+        text_model_output=SimpleNamespace(attentions=text),
+        vision_model_output=SimpleNamespace(attentions=image),
+    )
+    keys = torch.zeros(1, 2, 3, 8)
+    for outputs, paths in (
+        (pair, r"outputs\.text_model_output, outputs\.vision_model_output"),
+        (
+            {
+                "language_model_outputs": {"attentions": text},
+                "qformer_outputs": {"attentions": image},
+            },
+            r"outputs\['language_model_outputs'\], outputs\['qformer_outputs'\]",
+        ),  # BLIP-2
+        (
+            {"language_attentions": text, "vision_attentions": image},
+            r"outputs\['language_attentions'\], outputs\['vision_attentions'\]",
+        ),  # LXMERT
+        ((states, (states, text), (states, image)), "return_dict=True"),
+        ({"logits": states, "past_key_values": ((keys, keys),)}, r"fused attention"),
+    ):
+        with pytest.raises(InputError, match=paths):
+            AttentionTrace.from_huggingface(outputs, [*"abc"])
+    trace = AttentionTrace.from_huggingface(pair.text_model_output, [*"abc"])
+    assert trace.source_tokens == ("a", "b", "c")

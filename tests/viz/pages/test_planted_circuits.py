@@ -208,7 +208,7 @@ def test_of_pairs_and_dictionaries_of_zeros_no_head_is_named(
     measured = MeasuredPairs(tuple(words), PatchedPairs(sites, nothing, nothing, nothing[:, 0]), ())
     monkeypatch.setattr(jobs, "get_or_offer", lambda *_, **__: measured)
     lines = lines_of(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Pairs"))
-    assert [line for line in lines if "no head takes 0.01" in line]
+    assert [line for line in lines if "No single patched head changes them by 0.01" in line]
     assert not [line for line in lines if "the most" in line]
     lines_measured = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     read = measure_dictionaries(translator, lines_measured)

@@ -39,29 +39,38 @@ def axe():
     pytest.skip(message)
 
 
-def opener(page, address):
-    """Open pages of the app in a tab, until they are at rest."""
-
-    def open_(path, **url):
-        enter(page, f"{address}/{path}?{urlencode(url)}")
-        page.locator(AT_REST).wait_for()
-        return page
-
-    return open_
-
-
 @pytest.fixture(scope="module")
 def desk(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.set_default_timeout(PATIENCE)
-    return page
+    yield page
+    page.close()
 
 
-@pytest.fixture(scope="module")
-def phone(browser, bundled_address):
-    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
-    page.set_default_timeout(PATIENCE)
-    return opener(page, bundled_address)
+@pytest.fixture
+def phone(desk):
+    """The tab in the size of a phone that is touched: a tab of its own loads all scripts again."""
+    size, touch = desk.viewport_size, desk.context.new_cdp_session(desk)
+    desk.set_viewport_size({"width": WIDE, "height": HIGH})
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def tap(place):
+        place.click(trial=True)  # it is in sight, stands still, and nothing lies over it
+        box = place.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        for name, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            touch.send("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
+
+    yield desk, tap
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    touch.detach()
+    desk.set_viewport_size(size)
+
+
+def open_(page, address, path, **url):
+    """Open a page of the app, until it is at rest."""
+    enter(page, f"{address}/{path}?{urlencode(url)}")
+    page.locator(AT_REST).wait_for()
 
 
 def height(locator):
@@ -118,19 +127,21 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
     box.fill(TEXT)
     assert height(box) == line
-    opener(page, bundled_address)("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
+    open_(page, bundled_address, "roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
     assert faults == []
 
 
-def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
-    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
+def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
+    page, tap = phone
+    head = {"kind": "cross-attention", "layer": "1", "head": "1"}
+    open_(page, bundled_address, "heads", text=SENTENCE, **head)
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     expect_wide(page)
     assert span(page, ".st-key-heads-map")[0] > HIGH
     scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
-    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
+    tap(page.get_by_role("gridcell", name="cross-attention, layer 1, head 2"))
     until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
     assert span(page, ".st-key-heads-map")[0] >= 0
     before = scrolled()
@@ -141,14 +152,14 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
 
     drawer = page.locator("[data-testid=stSidebar]")
     closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
-    page.get_by_role("button", name="Expand sidebar").tap()
+    tap(page.get_by_role("button", name="Expand sidebar"))
     until(page, closed, "false")
     page.reload()
     page.locator(AT_REST).wait_for()
     until(page, closed, "true")
-    page.get_by_role("button", name="Expand sidebar").tap()  # again, after a reload with it open
+    tap(page.get_by_role("button", name="Expand sidebar"))  # again, after a reload with it open
     until(page, closed, "false")
-    page.get_by_role("link", name="Masks", exact=True).tap()
+    tap(page.get_by_role("link", name="Masks", exact=True))
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     until(page, closed, "true")
     page.locator(AT_REST).wait_for()
@@ -157,11 +168,11 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
     assert page.get_by_role("link", name="All heads", exact=True).count() == 0
 
     expect_choices_inside(page)
-    page.get_by_role("button", name="Examples").tap()
+    tap(page.get_by_role("button", name="Examples"))
     for example in EXAMPLES["English"]:
         box = page.get_by_role("menuitem", name=example).bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= WIDE
-    page.get_by_role("menuitem", name=EXAMPLES["English"][-1]).tap()
+    tap(page.get_by_role("menuitem", name=EXAMPLES["English"][-1]))
     until(page, lambda: page.get_by_label("English").input_value(), EXAMPLES["English"][-1])
     german(page).wait_for()
     # the keyboard of the phone stays away
@@ -206,7 +217,8 @@ COVERED = """() => {
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
-    page = phone("tables", text=SENTENCE)
+    page, tap = phone
+    open_(page, bundled_address, "tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
     assert bars > 0
@@ -221,7 +233,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
             assert HIGH - 64 < way_on["y"] < HIGH - way_on["height"] + 1
     expect_choices_inside(page)
 
-    page = phone("positions", text=SENTENCE, pe_view="Encoding")
+    open_(page, bundled_address, "positions", text=SENTENCE, pe_view="Encoding")
     page.locator(".js-plotly-plot .xtitle").first.wait_for()
     assert not page.locator(".modebar-container").first.is_visible()
     drawn = page.locator(".st-key-pe_view button").evaluate_all(CHOICES)
@@ -231,7 +243,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
     for view in ("Rotation", "Remove positions"):
-        page.get_by_role("radio", name=view, exact=True).tap()
+        tap(page.get_by_role("radio", name=view, exact=True))
         until(page, lambda: url(page).get("pe_view", "Remove positions"), view)
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
@@ -244,8 +256,8 @@ def test_each_card_leaves_room_for_what_it_lights(desk, bundled_address, monkeyp
     # all cards of all lessons at four sizes: python -m benchmarks lessons
     lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
     lesson = replace(lesson, cards=lesson.cards[:2])
-    open_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731
-    assert list(lesson_layout.measure(desk, open_, lesson, sizes)) == []
+    enter_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731
+    assert list(lesson_layout.measure(desk, enter_, lesson, sizes)) == []
 
 
 @pytest.mark.usefixtures("axe")

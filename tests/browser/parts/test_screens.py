@@ -41,7 +41,8 @@ def axe():
 
 @pytest.fixture(scope="module")
 def desk(browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    """A tab that can be touched: the phone's, too, because a second one loads all scripts again."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, has_touch=True)
     page.set_default_timeout(PATIENCE)
     yield page
     page.close()
@@ -49,21 +50,9 @@ def desk(browser):
 
 @pytest.fixture
 def phone(desk):
-    """The tab in the size of a phone that is touched: a tab of its own loads all scripts again."""
-    size, touch = desk.viewport_size, desk.context.new_cdp_session(desk)
+    size = desk.viewport_size
     desk.set_viewport_size({"width": WIDE, "height": HIGH})
-    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-
-    def tap(place):
-        place.click(trial=True)  # it is in sight, stands still, and nothing lies over it
-        box = place.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        for name, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
-            touch.send("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
-
-    yield desk, tap
-    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    touch.detach()
+    yield desk
     desk.set_viewport_size(size)
 
 
@@ -134,14 +123,14 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
 
 
 def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
-    page, tap = phone
+    page = phone
     head = {"kind": "cross-attention", "layer": "1", "head": "1"}
     open_(page, bundled_address, "heads", text=SENTENCE, **head)
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     expect_wide(page)
     assert span(page, ".st-key-heads-map")[0] > HIGH
     scrolled = lambda: page.locator("[data-testid=stMain]").evaluate("e => e.scrollTop")  # noqa: E731
-    tap(page.get_by_role("gridcell", name="cross-attention, layer 1, head 2"))
+    page.get_by_role("gridcell", name="cross-attention, layer 1, head 2").tap()
     until(page, lambda: span(page, ".st-key-heads-map")[1] <= HIGH + 1, True)
     assert span(page, ".st-key-heads-map")[0] >= 0
     before = scrolled()
@@ -152,14 +141,14 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
 
     drawer = page.locator("[data-testid=stSidebar]")
     closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
-    tap(page.get_by_role("button", name="Expand sidebar"))
+    page.get_by_role("button", name="Expand sidebar").tap()
     until(page, closed, "false")
     page.reload()
     page.locator(AT_REST).wait_for()
     until(page, closed, "true")
-    tap(page.get_by_role("button", name="Expand sidebar"))  # again, after a reload with it open
+    page.get_by_role("button", name="Expand sidebar").tap()  # again, after a reload with it open
     until(page, closed, "false")
-    tap(page.get_by_role("link", name="Masks", exact=True))
+    page.get_by_role("link", name="Masks", exact=True).tap()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     until(page, closed, "true")
     page.locator(AT_REST).wait_for()
@@ -168,11 +157,11 @@ def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
     assert page.get_by_role("link", name="All heads", exact=True).count() == 0
 
     expect_choices_inside(page)
-    tap(page.get_by_role("button", name="Examples"))
+    page.get_by_role("button", name="Examples").tap()
     for example in EXAMPLES["English"]:
         box = page.get_by_role("menuitem", name=example).bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= WIDE
-    tap(page.get_by_role("menuitem", name=EXAMPLES["English"][-1]))
+    page.get_by_role("menuitem", name=EXAMPLES["English"][-1]).tap()
     until(page, lambda: page.get_by_label("English").input_value(), EXAMPLES["English"][-1])
     german(page).wait_for()
     # the keyboard of the phone stays away
@@ -217,7 +206,7 @@ COVERED = """() => {
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
-    page, tap = phone
+    page = phone
     open_(page, bundled_address, "tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
@@ -243,7 +232,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
     for view in ("Rotation", "Remove positions"):
-        tap(page.get_by_role("radio", name=view, exact=True))
+        page.get_by_role("radio", name=view, exact=True).tap()
         until(page, lambda: url(page).get("pe_view", "Remove positions"), view)
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()

@@ -138,5 +138,5 @@ def run(options: argparse.Namespace) -> None:
         if missing := sentence.missing(translation.text):
             mark = "notice" if translation.notices else "      "
             print(f"{mark}  {sentence.text} → {translation.text}  lacks {'; '.join(missing)}")
-    header = ("log P per subword", "sentences", "lowest", "median", "highest", "with a notice")
-    print(table(header, [log_p_row(*part) for part in others.items()]))
+    figures = ("sentences", "lowest", "median", "highest", "with a notice")
+    print(table(("log P per subword", *figures), [log_p_row(*part) for part in others.items()]))

@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     translator = Translator.load()
     lines = sentence_lines(LINES)
-    ours, marian = (kind(translator, usable_cores()) for kind in (Ours, Marian))
+    ours, marian = Ours(translator, usable_cores()), Marian(translator, usable_cores())
     print(describe())
     _print_sentences(translator, ours, marian, options.turns, lines)
     _print_file(translator, ours, marian, options.turns, lines)
@@ -153,12 +153,13 @@ def _print_file(
     rows = _rows(translator, lines)
     steps = {row: _steps(translator, list(row), K) for row in set(map(tuple, rows))}
     counts = [steps[tuple(row)] for row in rows]
-    seconds: dict[str, list[float]] = {"ours": [], "MarianMT": []}
+    calls = {"ours": ours.file, "MarianMT": marian.file}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(turns):
-        for taken, engine in zip(seconds.values(), (ours, marian), strict=True):
+        for name, translate in calls.items():
             started = time.perf_counter()
-            engine.file(lines, K, counts)
-            taken.append(time.perf_counter() - started)
+            translate(lines, K, counts)
+            seconds[name].append(time.perf_counter() - started)
     pieces = statistics.mean(map(len, rows))
     print(f"\nA file of {len(lines):,} lines, {pieces:.0f} pieces on average, beam {K}\n")
     speeds = [

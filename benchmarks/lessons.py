@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Play and measure, and print what was reached; the status is 1 if anything failed."""
     print(machine.describe())
     translator = Translator.load()
-    lessons = library.offered().lessons
+    lessons = library.read_offered().lessons
     played, laid_out, failures = [], [], []
     with chromium() as browser, served() as server:
         page = browser.new_page(reduced_motion="reduce")

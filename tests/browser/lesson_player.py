@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tests.browser.lesson_layout import LIT
 from transformer import HeadlightError
 from viz.lessons import Card, Lesson
-from viz.lessons.grading import Answer, KeyEntry, in_language, is_right
+from viz.lessons.grading import Answer, KeyEntry, format_answer, is_right
 from viz.lessons.numbers import read_numbers
 from viz.lessons.texts import TEXTS
 
@@ -216,7 +216,7 @@ class Player:
         else:
             self._reach(f".st-key-lesson-typed-{number} input")
             self.page.keyboard.type(
-                in_language(answer, self.lesson.language) if right else _wrong(answer)
+                format_answer(answer, self.lesson.language) if right else _wrong(answer)
             )
             self.page.keyboard.press("Enter")
         label = "right" if right else "wrong"

@@ -33,7 +33,7 @@ SOON = pages.QUIET.replace("800", "50")
 STEPS = {
     "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
     "app": Step("_seconds", ["--sentences", "1"]),
-    "class": Step("_run"),
+    "class": Step("ForgedSession.run"),
     "firefox": Step("views", ["--pages", "schedule"]),
     "lessons": Step("Player.__init__", ["tour.en"]),  # test_lessons.py lets it play
     "pages": Step(

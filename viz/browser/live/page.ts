@@ -22,7 +22,7 @@ import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
 import { showChips } from "./chips.ts";
 import { hold } from "./held.ts";
-import { type Act, type Listener, LiveSentence } from "./sentence.ts";
+import { type Activity, type Listener, LiveSentence } from "./sentence.ts";
 import { Tasks } from "./tasks.ts";
 import { changedRow } from "../player/changes.ts";
 
@@ -50,7 +50,7 @@ export class LivePage implements Listener {
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
-  resting: Act = ""; // how what it waits for was made
+  resting: Activity = ""; // how what it waits for was made
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
   played = ""; // and that of the player
@@ -136,7 +136,7 @@ export class LivePage implements Listener {
   }
 
   /** Keep what is shown before another act: Back leads to it, however soon that comes. */
-  onAct(act: Act) {
+  onAct(act: Activity) {
     const next = act || (this.breaking.wanted ? "breaking" : "");
     if (this.rest && (!next || next !== this.resting)) this.keep(this.resting);
   }
@@ -289,13 +289,13 @@ export class LivePage implements Listener {
   }
 
   /** What is being done, of which the address keeps the end alone. */
-  get act(): Act {
+  get act(): Activity {
     if (this.breaking.wanted) return "breaking";
     return document.activeElement === this.sentence.field ? "typing" : "";
   }
 
   /** Keep in the address what is shown; Back takes back one act after another. */
-  keep(act: Act) {
+  keep(act: Activity) {
     const { open, written, sentence: { field, languages, shown, edits } } = this;
     window.clearTimeout(this.rest);
     this.rest = 0;

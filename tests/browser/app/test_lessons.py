@@ -92,30 +92,13 @@ def picture(page, key):
     )
 
 
-@pytest.fixture
-def phone(shared):
-    """The tab of all tests in the size of a phone."""
-    before = shared.viewport_size
-    shared.set_viewport_size(PHONE["viewport"])
-    yield shared
-    shared.set_viewport_size(before)
-
-
-def test_a_lesson_is_played_by_keyboard(phone, address, lessons, translator, monkeypatch):
+def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     lesson = read_lesson(lessons / "two.md")
     score = Score()
-
-    def go(url):
-        """Enter the page without its scripts, and begin at its top."""
-        app_page.enter(phone, url if url.startswith(f"{address}/") else f"{address}/")
-        phone.mouse.click(1, 1)
-
-    if not phone.url.startswith(address):
-        app_page.enter(phone, f"{address}/schedule")
-    monkeypatch.setattr(phone, "goto", go)
-    context = SimpleNamespace(new_page=lambda: phone, close=lambda: None)
-    browser: Any = SimpleNamespace(new_context=lambda **_: context)
-    player = Player(browser, PHONE, address, lesson, score)
+    page = browser.new_page(**PHONE)  # in the context of all: another one loads all scripts again
+    context = SimpleNamespace(new_page=lambda: page, close=page.close)
+    shared: Any = SimpleNamespace(new_context=lambda **_: context)
+    player = Player(shared, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 
@@ -123,6 +106,15 @@ def test_a_lesson_is_played_by_keyboard(phone, address, lessons, translator, mon
 def given(lessons, number, text):
     """Return what the address has once a card, from 0, was answered."""
     return write_tries({read_lesson(lessons / "two.md").tasks[number]: [text]}, 100)
+
+
+@pytest.fixture
+def phone(shared):
+    """The tab of all tests in the size of a phone."""
+    before = shared.viewport_size
+    shared.set_viewport_size(PHONE["viewport"])
+    yield shared
+    shared.set_viewport_size(before)
 
 
 def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(phone, visit, lessons):

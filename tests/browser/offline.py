@@ -141,14 +141,19 @@ class Still:
 class Saved:
     """A file on disk in a browser, its view of the heads, and all that it asks of the network."""
 
-    def __init__(self, browser, path, text, address="", *, frame=False, **options):
+    def __init__(self, page, path, text, address="", *, frame=False):
         path.write_text(text, encoding="utf-8")
-        self.page = browser.new_page(viewport={"width": 1440, "height": 1000}, **options)
+        self.page = page
+        page.set_viewport_size({"width": 1440, "height": 1000})
         self.asked: list[str] = []
         self.faults: list[object] = []
-        self.page.on("request", lambda request: self.asked.append(request.url.split("#")[0]))
-        self.page.on("pageerror", lambda fault: self.faults.append(fault))
-        self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        self.heard = {
+            "request": lambda request: self.asked.append(request.url.split("#")[0]),
+            "pageerror": lambda fault: self.faults.append(fault),
+            "dialog": lambda dialog: self.faults.append(dialog.message),
+        }
+        for event, hear in self.heard.items():
+            page.on(event, hear)
         self.address = path.as_uri()
         self.page.goto(f"{self.address}{address}")
         self.root = self.page.frame_locator("iframe") if frame else self.page
@@ -186,9 +191,10 @@ class Saved:
 
     def close(self):
         """Nothing failed, and nothing was asked of the network."""
+        while self.heard:
+            self.page.remove_listener(*self.heard.popitem())
         assert self.faults == []
         assert set(self.asked) <= {self.address, "about:srcdoc"}
-        self.page.close()
 
 
 def number_of(node, name):

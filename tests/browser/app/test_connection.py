@@ -209,13 +209,16 @@ def test_pages_and_websockets_pass_other_proxies_at_the_root_and_below_a_path(
                 assert not silent.recv(99).startswith(b"HTTP/1.1 2")  # it ends, or is refused
 
 
-@pytest.mark.parametrize("name", ["nginx", "caddy"])
-def test_the_app_works_behind_a_proxy_below_a_path(name, browser, tmp_path, below_a_path):
+def test_the_app_works_behind_both_proxies_below_a_path(browser, tmp_path, below_a_path):
+    """One behind the other: what passes both of them passes each, and scripts are loaded once."""
     page = browser.new_page()
     page.set_default_timeout(app_page.PATIENCE)
     failed = []
     page.on("response", lambda r: failed.append(r.url) if r.status > 399 else None)
-    with proxy(name, tmp_path, below_a_path) as front:
+    inner, outer = tmp_path / "caddy", tmp_path / "nginx"
+    inner.mkdir()
+    outer.mkdir()
+    with proxy("caddy", inner, below_a_path) as caddy, proxy("nginx", outer, caddy) as front:
         site = f"{front}/{BASE}"
         page.goto(f"{site}?text=The+dog+sings.")
         app_page.open_page(page, "All heads")

@@ -1,7 +1,7 @@
 """The first view of a page: what Tab reaches, and what is seen whole."""
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.browser.accessibility import visit
 
@@ -61,6 +61,11 @@ SHIFT = """() => new Promise((done) => {
 })"""
 
 
+# top and foot of each element that is seen
+BOXES = """all => all.map((element) => element.getBoundingClientRect())
+    .filter(({ width, height }) => width && height).map(({ top, bottom }) => [top, bottom])"""
+
+
 class FirstView(NamedTuple):
     """Figures of a page before anything is done on it."""
 
@@ -77,12 +82,11 @@ def measured(page: "Page", address: str, path: str) -> FirstView:
     places = [page.locator(part) for part in PICTURES[path]]
     for place in places:
         place.first.wait_for()
-    boxes: list[Any] = []
+    boxes: list[list[float]] = []
     before = None
     while boxes != before:  # a chart is fitted to the width a moment after it has come
         page.wait_for_timeout(150)
-        parts = [part for place in places for part in place.all()]
-        before, boxes = boxes, [box for part in parts if (box := part.bounding_box())]
-    tops, feet = [box["y"] for box in boxes], [box["y"] + box["height"] for box in boxes]
+        before, boxes = boxes, [box for place in places for box in place.evaluate_all(BOXES)]
+    tops, feet = [top for top, _ in boxes], [foot for _, foot in boxes]
     names, shift = page.evaluate(COUNT), page.evaluate(SHIFT)
     return FirstView(names, min(tops, default=0), max(feet, default=math.inf), shift)

@@ -45,13 +45,13 @@ setInterval(() => {
 
 SPEED = 6
 # the clock of a picture that plays runs `SPEED` times as fast; `window.pace` sets another speed;
-# 25 frames a second, because a processor paints each
+# 15 frames a second, because a processor paints each
 FASTER = f"""
 {{
     const now = performance.now.bind(performance);
     let [speed, since, then] = [{SPEED}, now(), now()];
     performance.now = () => then + speed * (now() - since);
-    window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 40);
+    window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 66);
     window.cancelAnimationFrame = clearTimeout;
     window.pace = (wanted) => {{ [then, since, speed] = [performance.now(), now(), wanted]; }};
 }}

@@ -27,19 +27,27 @@ TARGET = ("<s>", "▁Mach", "▁es", "▁rück", "gängig")
 HOT = 0.8762
 
 
+@pytest.fixture(scope="module")
+def tab(browser):
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def saved(browser, tmp_path):
+def saved(tab, tmp_path):
     """Open a page from its text; at the end nothing has failed or asked for the network."""
     opened: list[Any] = []
 
     def open_page(text, **options):
+        if opened:
+            opened[-1].close()
         path = tmp_path / f"page_{len(opened)}.html"
-        opened.append(offline.Saved(browser, path, text, **options))
+        opened.append(offline.Saved(tab, path, text, **options))
         return opened[-1]
 
     yield open_page
-    for page in opened:
-        page.close()
+    opened[-1].close()
 
 
 @pytest.fixture
@@ -107,7 +115,7 @@ def test_a_finding_opens_its_head_by_a_click_and_by_a_key(saved):
 
 
 # the frame of a notebook holds the very text of a report: tests/viz/test_notebook.py
-def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_path):
+def test_frames_of_a_notebook_know_nothing_of_each_other(tab, saved, tmp_path):
     trace = planted_trace()
     frame = f"<!doctype html><h1>Notebook</h1>{explore(trace)._repr_html_()}"
     page = saved(frame, frame=True)
@@ -126,7 +134,8 @@ def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_pat
     path = tmp_path / "notebook.html"
     outputs = "".join(frame._repr_html_() for frame in frames)
     path.write_text(f"<!doctype html><body style='background:#111'>{outputs}", "utf-8")
-    tab = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+    page.close()
+    tab.set_viewport_size({"width": 1200, "height": 900})
     tab.goto(path.as_uri())
     first, second = (tab.frame_locator("iframe").nth(n) for n in range(2))
     second.get_by_role("gridcell", name="cross-attention, layer 2, head 3").click()
@@ -145,13 +154,12 @@ def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_pat
     # the notebook turns light, and the frame that follows it does
     tab.evaluate("document.body.style.background = '#fff'")
     first.locator("html[data-theme=light]").wait_for()
-    tab.close()
 
 
 def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_word(saved):
     trace = planted_trace(evil=True)
     options = heads_view.ExplorerOptions("decoder_self", 1, 2, special=False)
-    page = saved(report(trace, options, title=EVIL, theme="dark"), color_scheme="light")
+    page = saved(report(trace, options, title=EVIL, theme="dark"))
     assert page.page.title() == EVIL
     assert page.page.locator("img").count() == 0
     axes, _ = without_special(by_pieces(trace, "decoder_self"))

@@ -39,29 +39,27 @@ def axe():
     pytest.skip(message)
 
 
-def opener(page, address):
-    """Open pages of the app in a tab, until they are at rest."""
-
-    def open_(path, **url):
-        enter(page, f"{address}/{path}?{urlencode(url)}")
-        page.locator(AT_REST).wait_for()
-        return page
-
-    return open_
-
-
 @pytest.fixture(scope="module")
 def desk(browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    """A tab that can be touched: the phone's, too, because a second one loads all scripts again."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, has_touch=True)
     page.set_default_timeout(PATIENCE)
-    return page
+    yield page
+    page.close()
 
 
-@pytest.fixture(scope="module")
-def phone(browser, bundled_address):
-    page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
-    page.set_default_timeout(PATIENCE)
-    return opener(page, bundled_address)
+@pytest.fixture
+def phone(desk):
+    size = desk.viewport_size
+    desk.set_viewport_size({"width": WIDE, "height": HIGH})
+    yield desk
+    desk.set_viewport_size(size)
+
+
+def open_(page, address, path, **url):
+    """Open a page of the app, until it is at rest."""
+    enter(page, f"{address}/{path}?{urlencode(url)}")
+    page.locator(AT_REST).wait_for()
 
 
 def height(locator):
@@ -118,14 +116,16 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
     box.fill(TEXT)
     assert height(box) == line
-    opener(page, bundled_address)("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
+    open_(page, bundled_address, "roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
     assert faults == []
 
 
-def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone):
-    page = phone("heads", text=SENTENCE, kind="cross-attention", layer="1", head="1")
+def test_a_tap_closes_the_menu_and_shows_what_it_opens(phone, bundled_address):
+    page = phone
+    head = {"kind": "cross-attention", "layer": "1", "head": "1"}
+    open_(page, bundled_address, "heads", text=SENTENCE, **head)
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     expect_wide(page)
     assert span(page, ".st-key-heads-map")[0] > HIGH
@@ -206,7 +206,8 @@ COVERED = """() => {
 
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
-    page = phone("tables", text=SENTENCE)
+    page = phone
+    open_(page, bundled_address, "tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
     assert bars > 0
@@ -221,7 +222,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
             assert HIGH - 64 < way_on["y"] < HIGH - way_on["height"] + 1
     expect_choices_inside(page)
 
-    page = phone("positions", text=SENTENCE, pe_view="Encoding")
+    open_(page, bundled_address, "positions", text=SENTENCE, pe_view="Encoding")
     page.locator(".js-plotly-plot .xtitle").first.wait_for()
     assert not page.locator(".modebar-container").first.is_visible()
     drawn = page.locator(".st-key-pe_view button").evaluate_all(CHOICES)
@@ -244,8 +245,8 @@ def test_each_card_leaves_room_for_what_it_lights(desk, bundled_address, monkeyp
     # all cards of all lessons at four sizes: python -m benchmarks lessons
     lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
     lesson = replace(lesson, cards=lesson.cards[:2])
-    open_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731
-    assert list(lesson_layout.measure(desk, open_, lesson, sizes)) == []
+    enter_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731
+    assert list(lesson_layout.measure(desk, enter_, lesson, sizes)) == []
 
 
 @pytest.mark.usefixtures("axe")

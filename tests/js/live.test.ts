@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { readLink, writeLink } from "../../viz/browser/live/address.ts";
 import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
-import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
+import { evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
 import { hold } from "../../viz/browser/live/held.ts";
 import { likelyLanguage } from "../../viz/browser/live/language.ts";
@@ -278,19 +278,13 @@ test("what was pressed stays where it is while the page above it grows", () => {
 
 test("a painted row is even over what it may see, and the last one of a row counts", () => {
   const place: HeadPlace = ["decoder_self", 0, 1];
-  assert.deepEqual(evenRow(place, 1, [0, 1, 2], 4, true)?.weights, [0.5, 0.5, 0, 0]);
-  assert.deepEqual(evenRow(place, 1, [3], 4, false)?.weights, [0, 0, 0, 1]);
-  assert.equal(evenRow(place, 1, [2], 4, true), null);
-  const rows = [0, 0, 2].map((row, n) => ({ place, row, weights: [n] }));
-  const merged = rows.reduce(withRow, [] as typeof rows);
-  assert.deepEqual(merged.map(({ weights }) => weights), [[1], [2]]);
-});
-
-test("squares of several rows are one row each, and each is even over its own", () => {
-  const place: HeadPlace = ["decoder_self", 0, 1];
   const rows = evenRows(place, [[0, 1], [1, 1], [2, 1], [2, 0]], 3, true); // 0 sees no 1
   assert.deepEqual(rows.map(({ row, weights }) => [row, weights]),
     [[1, [0, 1, 0]], [2, [0.5, 0.5, 0]]]);
+  assert.deepEqual(evenRows(place, [[1, 3], [1, 4]], 4, false)[0].weights, [0, 0, 0, 1]);
+  const twice = [0, 0, 2].map((row, n) => ({ place, row, weights: [n] }));
+  const merged = twice.reduce(withRow, [] as typeof twice);
+  assert.deepEqual(merged.map(({ weights }) => weights), [[1], [2]]);
 });
 
 test("a link is read with the heads that the model has, and a sentence names the others", () => {

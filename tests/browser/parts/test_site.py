@@ -16,10 +16,8 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
 from viz.draw.labels import SCREEN_NAMES
-from viz.lessons.reading import read_lesson
 from viz.notebook import explore
 from viz.site import __main__
-from viz.site.lesson_page import lesson_page
 from viz.site.live_page import LESSON_PAGE
 from viz.site.serve import server_of
 
@@ -43,9 +41,6 @@ def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     lines.write_text(f"{SENTENCE}\tNote {EVIL}\n\nEin Hund {EVIL}\n{long}\n", "utf-8")
     command = ["--out", str(folder / "out"), "--stored", str(lines), "--int8"]
     assert __main__.main([*command, "--checkpoint", str(trained_folder)]) == 2  # line 4 is too long
-    # answers of the bundled model, and no model in the page
-    lesson = lesson_page(read_lesson(__main__.LESSON), None)
-    (folder / "out" / LESSON_PAGE).write_text(lesson, "utf-8")
     return folder / "out"
 
 

@@ -45,6 +45,7 @@ export class LivePage implements Listener {
   direction = -1; // of the open head
   trace: Trace | null = null; // that is drawn
   first: Trace | null = null; // that is stored
+  player?: Player;
   explorer?: Explorer;
   tasks = new Tasks();
   clicked = 0; // number of the last click on a small map that removes its head
@@ -137,6 +138,7 @@ export class LivePage implements Listener {
 
   /** Keep what is shown before another act: Back leads to it, however soon that comes. */
   onAct(act: Act) {
+    this.player?.wait();
     const next = act || (this.breaking.wanted ? "breaking" : "");
     if (this.rest && (!next || next !== this.resting)) this.keep(this.resting);
   }
@@ -190,13 +192,14 @@ export class LivePage implements Listener {
     this.played = drawn;
     const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
-    mount<PlayerData, Player>(at("watch"), Player, data, {
-      later: this.tasks.later,
-      onSelect: ({ kind: chosen, layer, head: number, query, written }) => {
-        if (written) this.sentence.translation.fill(written);
-        else this.openHead([chosen, layer, number]);
-        if (query !== undefined) bringIntoView(OPEN); // a ribbon
-      },
+    const { later } = this.tasks;
+    const onSelect = ({ kind: chosen, layer, head: number, query, written }: any) => {
+      if (written) this.sentence.translation.fill(written);
+      else this.openHead([chosen, layer, number]);
+      if (query !== undefined) bringIntoView(OPEN); // a ribbon
+    };
+    later(() => {
+      this.player = mount<PlayerData, Player>(at("watch"), Player, data, { later, onSelect });
     });
   }
 

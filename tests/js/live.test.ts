@@ -7,6 +7,7 @@ import { readLink, writeLink } from "../../viz/browser/live/address.ts";
 import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
 import { evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
+import { LivePage } from "../../viz/browser/live/page.ts";
 import { hold } from "../../viz/browser/live/held.ts";
 import { likelyLanguage } from "../../viz/browser/live/language.ts";
 import { LiveSentence } from "../../viz/browser/live/sentence.ts";
@@ -196,6 +197,26 @@ test("a long translation is stopped, and what stands there of the sentence stays
   assert.deepEqual(said, ["refused: Stopped."]);
 });
 
+test("a sentence that is turned round and back before it is translated is not lost", () => {
+  const gone: string[] = [];
+  const sentence: any = viewOf(LiveSentence as any, {
+    left: [], direction: 0, field: { value: target.text, focus() {} }, whole: trace,
+    data: { directions: [{ examples: [{ text: "An example." }] }, { examples: [] }] },
+    go(direction: number, text: string) {
+      Object.assign(sentence, { direction, whole: null });
+      gone.push(sentence.field.value = text);
+    },
+  });
+  sentence.field.value = "My own sentence."; // of which `whole` is not
+  for (let turns = 0; turns < 3; turns++) sentence.turnRound();
+  assert.deepEqual(gone, ["", "My own sentence.", ""]);
+  Object.assign(sentence, { direction: 0, whole: trace });
+  sentence.field.value = target.text;
+  sentence.turnRound();
+  sentence.turnRound("Typed in the other language.");
+  assert.deepEqual(gone.slice(3), [target.text, "Typed in the other language."]);
+});
+
 test("log P and words say what edits cost, beside as many random heads", () => {
   const removed = { ...after, edited: { ...after.edited, removed: heads.slice(0, 2) } };
   const [[figure, rest], ...others] = figuresOf(trace, removed, -4.3, null);
@@ -328,6 +349,24 @@ test("an address gives back every edit that was written into it, and each act an
   assert.ok(entries[2].includes("docs=1") && entries[2].includes("step=3"));
   writeLink({ ...link, text: "x" }, true);
   assert.ok(entries.length === 3 && !entries[2].includes("step=3"));
+  // what was shown is kept although the field is further, with its own edits
+  const shown = { ...trace, edited: { removed: heads.slice(0, 1), rows: [], prefix: 2 } };
+  const sentence = viewOf(LiveSentence as any, {
+    shown, field: { value: "Der Hu" }, edits: { removed: [], rows: [], prefix: [] },
+    data: { directions: [{ about: { languages: [{ code: "de" }] } }] }, direction: 0,
+  });
+  Object.assign((globalThis as any).window, { clearTimeout() {} });
+  const page = viewOf(LivePage as any, {
+    sentence, rest: 1, resting: "", open: place, breaking: {}, written: { replaces: false },
+  }) as any;
+  Object.assign(globalThis, { document: { activeElement: (sentence as any).field } });
+  page.onAct("typing");
+  assert.equal(page.act, "typing");
+  page.onAct(""); // the language is turned, which goes back to the field
+  assert.equal(page.act, "");
+  const kept = readLink(new URL(entries[3]).search, kinds);
+  assert.deepEqual([kept.text, kept.removed, kept.prefix],
+    [target.text, heads.slice(0, 1), ["▁Der", "▁Hu"]]);
 });
 
 test("rows of a link that cannot be are left out, and the rest stays", () => {

@@ -51,6 +51,7 @@ export class LivePage implements Listener {
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
+  doing: Act = ""; // what a visitor does
   resting: Act = ""; // how what it waits for was made
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
@@ -139,8 +140,8 @@ export class LivePage implements Listener {
   /** Keep what is shown before another act: Back leads to it, however soon that comes. */
   onAct(act: Act) {
     this.player?.wait();
-    const next = act || (this.breaking.wanted ? "breaking" : "");
-    if (this.rest && (!next || next !== this.resting)) this.keep(this.resting);
+    this.doing = act;
+    if (this.rest && (!this.act || this.act !== this.resting)) this.keep(this.resting);
   }
 
   onOriginal() {
@@ -293,19 +294,18 @@ export class LivePage implements Listener {
 
   /** What is being done, of which the address keeps the end alone. */
   get act(): Act {
-    if (this.breaking.wanted) return "breaking";
-    return document.activeElement === this.sentence.field ? "typing" : "";
+    return this.doing || (this.breaking.wanted ? "breaking" : "");
   }
 
   /** Keep in the address what is shown; Back takes back one act after another. */
   keep(act: Act) {
-    const { open, written, sentence: { field, languages, shown, edits } } = this;
+    const { open, written, sentence: { languages, shown, shownEdits } } = this;
     window.clearTimeout(this.rest);
     this.rest = 0;
-    if (!shown || shown.source.text !== field.value) return;
+    if (!shown) return; // the field may be further already
     const goesOn = act && act === written.act && performance.now() - written.at < PAUSE;
     this.written = { replaces: false, act, at: performance.now() };
-    writeLink({ text: field.value, from: languages[0].code, head: open, ...edits },
+    writeLink({ text: shown.source.text, from: languages[0].code, head: open, ...shownEdits },
       written.replaces || Boolean(goesOn));
   }
 }

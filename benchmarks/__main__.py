@@ -7,9 +7,8 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 NAMES = """
-    accessibility age app break_it circuits classroom completeness confidence edges engine failover
-    firefox first_words frames hostile huggingface inference layers lesson_layout lessons lines live
-    marian models notebook.examples pages parts pictures readers rounded source_share training walk
+    accessibility app break_it circuits classroom engine firefox first_words huggingface inference
+    layers lessons live marian notebook pages pictures readers rounded training walk
 """
 MODULES = [import_module(f"benchmarks.{name}") for name in NAMES.split()]
 """Each has `add_arguments`, which registers one command or more."""

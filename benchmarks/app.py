@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmarks.browser import chromium
 from benchmarks.machine import describe, spread
-from benchmarks.notebook import bertviz
-from tests.made_trace import made_trace
 from tests.server import served
 from transformer import Translator
 from transformer.cli.arguments import whole_number
@@ -122,12 +120,6 @@ def _print_made(browser: Any, n: int, layers: int, heads: int) -> None:
         )
         _print_opening(page, layers, heads)
         page.close()
-    if n <= bertviz.MOST:
-        size, spent = bertviz.model_view(made_trace(n, layers, heads, 0))
-        print(
-            f"BertViz's model view of the same arrays: {size / 1e6:.1f} MB of HTML, "
-            f"{spent:.1f} s to write it, before any browser draws it"
-        )
 
 
 def _print_opening(page: Any, layers: int, heads: int) -> None:

@@ -1,30 +1,36 @@
-"""Content words right in what visitors type first, and which translations carry a notice.
+"""What visitors type first, and what a model does not know: words right, log P, notices.
 
-A line of the lists has a sentence, a tab, and the words that a right translation holds: `;` stands
-between words, `|` between alternatives, and `*` for the rest of a word.
+A line of the lists has a sentence; behind a tab, the words that a right translation holds: `;` is
+between words, `|` between alternatives, and `*` for the rest of a word. The sentences were written
+for this: none is from the training text. From these figures comes the least log P per subword in
+the `domain.json` of a bundled model, below which a translation carries a notice.
 """
 
 import argparse
 import re
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.machine import describe, table
 from transformer import Translation, Translator
+from transformer.checkpoints.domain import per_subword
 from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import Source, TextSearch
+from viz.app.sentence.source_box import EXAMPLES
 
 LISTS = {"English": "first-words.txt", "German": "first-words-de.txt"}
 """By the language that is read."""
+CONNECTIVES = {"English": ("while", "and then"), "German": ("während", "und dann")}
 
 
 class Sentence(NamedTuple):
     """A sentence, and the alternatives of each word that is expected in its translation."""
 
     text: str
-    words: tuple[tuple[str, ...], ...]
+    words: tuple[tuple[str, ...], ...] = ()
 
     def missing(self, translation: str) -> list[str]:
         """Return what a translation lacks, each word as its alternatives.
@@ -43,25 +49,37 @@ def _holds(translation: str, alternatives: Sequence[str]) -> bool:
     return False
 
 
-def read_lines(name: str) -> dict[str, list[str]]:
-    """Read the lines of a file beside this one, by the heading above them."""
-    written: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
-        if line.startswith("# "):
-            lines = written.setdefault(line.removeprefix("# "), [])
-        else:
-            lines.append(line)
-    return written
-
-
 def groups(language: str) -> dict[str, list[Sentence]]:
-    """Read the sentences of a language, by what they are."""
+    """Read the sentences of a language by the heading above them; the app's examples are another.
 
-    def sentence(line: str) -> Sentence:
-        text, words = line.split("\t")
-        return Sentence(text, tuple(tuple(word.split("|")) for word in words.split("; ")))
-
-    return {name: list(map(sentence, lines)) for name, lines in read_lines(LISTS[language]).items()}
+    Two more are made of captions and everyday sentences: in capitals, and run on without an end.
+    """
+    written: dict[str, list[Sentence]] = {
+        "examples of the app": list(map(Sentence, EXAMPLES[language]))
+    }
+    for line in Path(__file__).with_name(LISTS[language]).read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            sentences = written.setdefault(line.removeprefix("# "), [])
+            continue
+        text, _, words = line.partition("\t")
+        expected = tuple(tuple(word.split("|")) for word in words.split("; ")) if words else ()
+        sentences.append(Sentence(text, expected))
+    both = [[text for text, _ in written[name]] for name in ("captions", "everyday sentences")]
+    captions, everyday = both
+    run_on = [
+        " ".join(
+            f"{first} {CONNECTIVES[language][n % 2]} {second.lower()}"
+            for n, (first, second) in enumerate(
+                zip(captions[start::6], everyday[start::6], strict=True)
+            )
+        ).replace(".", ",")
+        for start in range(6)
+    ]
+    capitals = [text.upper() for text in [*captions, *everyday][::3]]
+    return written | {
+        "capitals": list(map(Sentence, capitals)),
+        "run-on": list(map(Sentence, run_on)),
+    }
 
 
 def translated(translator: Translator, texts: Sequence[str]) -> list[Translation]:
@@ -73,7 +91,10 @@ def translated(translator: Translator, texts: Sequence[str]) -> list[Translation
     return [search.translation(place) for place in range(len(texts))]
 
 
-def row_of(name: str, results: Sequence[tuple[Sentence, Translation]]) -> tuple[object, ...]:
+Results = Sequence[tuple[Sentence, Translation]]
+
+
+def words_row(name: str, results: Results) -> tuple[object, ...]:
     """Count content words, right translations, and notices on wrong and on right ones."""
     missing = [len(sentence.missing(translation.text)) for sentence, translation in results]
     words = sum(len(sentence.words) for sentence, _ in results)
@@ -85,26 +106,37 @@ def row_of(name: str, results: Sequence[tuple[Sentence, Translation]]) -> tuple[
     )
 
 
+def log_p_row(name: str, results: Results) -> tuple[object, ...]:
+    """Count sentences and notices; between them the least, median and largest log P per subword."""
+    values = [per_subword(t.log_prob, len(t.best.hypothesis.tokens) - 1) for _, t in results]
+    figures = min(values), statistics.median(values), max(values)
+    noticed = sum(bool(translation.notices) for _, translation in results)
+    return name, len(values), *(f"{figure:.2f}" for figure in figures), noticed
+
+
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks first-words`."""
-    parser = commands.add_parser("first-words", help="content words right, and notices")
+    parser = commands.add_parser("first-words", help="content words right, log P, and notices")
     parser.add_argument("--checkpoint", default="bundled", help="a bundled model, or a folder")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Translate, count and print; then every translation that lacks a word."""
+    """Translate, count and print; between the tables, every translation that lacks a word."""
     translator = Translator.load(options.checkpoint)
-    results = {
-        name: list(zip(sentences, translated(translator, [s.text for s in sentences]), strict=True))
-        for name, sentences in groups(translator.source_language).items()
-    }
-    print(describe())
-    rows = [row_of(name, part) for name, part in results.items()]
-    rows.append(row_of("all", whole := [result for part in results.values() for result in part]))
+    print(f"{describe()}, beam {BEAM_SIZE}")
+    with_words: dict[str, Results] = {}
+    others: dict[str, Results] = {}
+    for name, sentences in groups(translator.source_language).items():
+        texts = [sentence.text for sentence in sentences]
+        results = list(zip(sentences, translated(translator, texts), strict=True))
+        (with_words if any(sentence.words for sentence in sentences) else others)[name] = results
+    with_words["all"] = whole = [result for part in with_words.values() for result in part]
     header = ("sentences", "content words", "right", "wrong with a notice", "right with one")
-    print(table(header, rows))
+    print(table(header, [words_row(*part) for part in with_words.items()]))
     for sentence, translation in whole:
         if missing := sentence.missing(translation.text):
             mark = "notice" if translation.notices else "      "
             print(f"{mark}  {sentence.text} → {translation.text}  lacks {'; '.join(missing)}")
+    figures = ("sentences", "lowest", "median", "highest", "with a notice")
+    print(table(("log P per subword", *figures), [log_p_row(*part) for part in others.items()]))

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.models import require_transformers
 from transformer import AttentionTrace, HeadlightError, InputError
 from transformer.arrays import Singles
 from transformer.kinds import Kind
@@ -178,6 +177,18 @@ def run(options: argparse.Namespace) -> None:
                 print(f"{family.name}, {name}: {'; '.join(faults) or 'agrees'}", flush=True)
     if wrong:
         raise HeadlightError(f"{wrong} of the above do not agree.")
+
+
+def require_transformers() -> str:
+    """Return the version of transformers."""
+    try:
+        import transformers
+    except ImportError as error:
+        raise InputError(
+            "transformers is not installed: install the extra bench, pip install '.[bench]'."
+        ) from error
+    transformers.logging.set_verbosity_error()
+    return transformers.__version__
 
 
 class _Checked:

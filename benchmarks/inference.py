@@ -1,17 +1,17 @@
 """Speed of translation: this project, and MarianMT of the same sizes.
 
-The engines take turns in one process, so that a machine that slows down slows all. One sentence
-runs on one core, and its time is the processor's, which others on the machine hardly change; a
-file runs on all cores by the clock.
+Both take turns in one process, so that a machine that slows down slows both. One sentence runs on
+one core, and its time is the processor's, which others on the machine hardly change; a file runs on
+all cores by the clock.
 """
 
 import argparse
 import functools
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, cycle, islice
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -19,7 +19,7 @@ from benchmarks.machine import describe, ratio, table
 from transformer import Translator, decoding, masks
 from transformer.cli import arguments
 from transformer.cli.cores import usable_cores
-from transformer.config import BOS, EOS, PAD, TransformerConfig
+from transformer.config import BOS, EOS, PAD
 from transformer.decoding.settings import SearchSettings
 from transformer.files import installed
 from transformer.translation import batch
@@ -27,18 +27,7 @@ from transformer.translation import batch
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)
 REPEATS = 5  # searches of one sentence in a turn; the turn's time is their median
-
-Rows = Sequence[list[int]]
-
-
-class Engine(Protocol):
-    """One engine with the weights of the checkpoint, or with random ones of the same sizes."""
-
-    def sentence(self, row: list[int], K: int, steps: int) -> None:
-        """Translate one sentence on one core; `steps` are those of our best translation."""
-
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:
-        """Translate all lines on all cores."""
+LINES = 1_000  # of the file
 
 
 class Ours:
@@ -51,13 +40,13 @@ class Ours:
         """Search alone: text in and text out take a tenth of a millisecond."""
         self._translator.search([row], SearchSettings(beam_size=K, n_best=1))
 
-    def traced_sentence(self, row: list[int], K: int) -> None:
+    def traced_sentence(self, row: list[int], K: int, steps: int) -> None:  # noqa: ARG002
         """Search, and one forced pass with the hook points watched."""
         text = self._translator.target_tokenizer.decode(row)
         self._translator.trace_of(self._translator.translate(text, beam_size=K, n_best=1))
 
     def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:  # noqa: ARG002
-        """As `headlight translate` does."""
+        """Translate as `headlight translate` does."""
         search = batch.LineSearch(
             self._translator,
             SearchSettings(beam_size=K, n_best=1),
@@ -79,10 +68,18 @@ class Marian:
 
         self._translator, self._cores = translator, cores
         torch.manual_seed(0)
-        self._model: Any = MarianMTModel(_marian(MarianConfig, translator.model.config)).eval()
+        config, stacks = translator.model.config, ("encoder", "decoder")
+        sizes = {"layers": config.N, "attention_heads": config.h, "ffn_dim": config.d_ff}
+        marian = MarianConfig(
+            vocab_size=config.vocab_size, d_model=config.d_model, activation_function="relu",
+            max_position_embeddings=config.max_length, scale_embedding=True, pad_token_id=PAD,
+            eos_token_id=EOS, forced_eos_token_id=EOS, bos_token_id=BOS, decoder_start_token_id=BOS,
+            **{f"{stack}_{name}": size for stack in stacks for name, size in sizes.items()},
+        )  # fmt: skip
+        self._model: Any = MarianMTModel(marian).eval()
 
     def sentence(self, row: list[int], K: int, steps: int) -> None:
-        """Exactly `steps` pieces."""
+        """Write exactly `steps` pieces."""
         self._generate([row], K, steps)
 
     def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:
@@ -97,7 +94,7 @@ class Marian:
             torch.set_num_threads(1)
 
     @torch.inference_mode()
-    def _generate(self, rows: Rows, K: int, steps: int) -> None:
+    def _generate(self, rows: Sequence[list[int]], K: int, steps: int) -> None:
         source = masks.pad_sequences(rows)
         self._model.generate(
             input_ids=source,
@@ -110,27 +107,6 @@ class Marian:
         )
 
 
-def _marian(kind: Any, config: TransformerConfig) -> Any:
-    return kind(
-        vocab_size=config.vocab_size,
-        d_model=config.d_model,
-        encoder_layers=config.N,
-        decoder_layers=config.N,
-        encoder_attention_heads=config.h,
-        decoder_attention_heads=config.h,
-        encoder_ffn_dim=config.d_ff,
-        decoder_ffn_dim=config.d_ff,
-        activation_function="relu",
-        max_position_embeddings=config.max_length,
-        scale_embedding=True,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
-        forced_eos_token_id=EOS,
-        bos_token_id=BOS,
-        decoder_start_token_id=BOS,
-    )
-
-
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks inference`."""
     parser = commands.add_parser("inference", help="speed against MarianMT")
@@ -141,26 +117,20 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print two tables."""
     torch.set_num_threads(1)
-    cores = usable_cores()
     translator = Translator.load()
-    lines = sentence_lines(1_000)
+    lines = sentence_lines(LINES)
+    ours, marian = Ours(translator, usable_cores()), Marian(translator, usable_cores())
     print(describe())
-    engines: dict[str, Engine] = {
-        "ours": Ours(translator, cores),
-        "MarianMT": Marian(translator, cores),
-    }
-    _print_sentences(translator, engines, options.turns, lines)
-    _print_file(translator, engines, options.turns, lines, cores)
+    _print_sentences(translator, ours, marian, options.turns, lines)
+    _print_file(translator, ours, marian, options.turns, lines)
 
 
 def _print_sentences(
-    translator: Translator, engines: Mapping[str, Engine], turns: int, lines: list[str]
+    translator: Translator, ours: Ours, marian: Marian, turns: int, lines: list[str]
 ) -> None:
-    ours = Ours(translator, 1)
     calls: dict[str, Callable[[list[int], int, int], None]] = {
-        **{name: engine.sentence for name, engine in engines.items()},
-        "with the trace": lambda row, K, _: ours.traced_sentence(row, K),
-    }
+        "ours": ours.sentence, "MarianMT": marian.sentence, "with the trace": ours.traced_sentence
+    }  # fmt: skip
     rows = []
     for pieces in PIECES:
         row = sentence_of(translator, lines, pieces)
@@ -171,56 +141,32 @@ def _print_sentences(
                 for name, call in calls.items():
                     seconds[name].append(_median(functools.partial(call, row, K, steps)))
             times = [f"{1000 * statistics.median(turn):.1f}" for turn in seconds.values()]
-            ours_to_others = ratio(seconds["ours"], seconds["MarianMT"])
-            trace_to_ours = ratio(seconds["with the trace"], seconds["ours"])
-            rows.append([pieces, K, *times, ours_to_others, trace_to_ours])
-    print(
-        f"\nOne sentence on one core: milliseconds of the processor, median of {turns} turns; "
-        "ratios of turns, with the least and the largest\n"
-    )
-    header = ["pieces", "beam", *calls, "ours / MarianMT", "trace / ours"]
-    print(table(header, rows), flush=True)
+            rows.append([pieces, K, *times, ratio(seconds["ours"], seconds["MarianMT"])])
+    print(f"\nOne sentence on one core: milliseconds of the processor, median of {turns} turns\n")
+    print(table(["pieces", "beam", *calls, "ours / MarianMT"], rows), flush=True)
 
 
 def _print_file(
-    translator: Translator,
-    engines: Mapping[str, Engine],
-    turns: int,
-    lines: list[str],
-    cores: int,
+    translator: Translator, ours: Ours, marian: Marian, turns: int, lines: list[str]
 ) -> None:
     K = BEAMS[-1]
     rows = _rows(translator, lines)
     steps = {row: _steps(translator, list(row), K) for row in set(map(tuple, rows))}
     counts = [steps[tuple(row)] for row in rows]
-    seconds: dict[str, list[float]] = {name: [] for name in engines}
-    busy: dict[str, list[float]] = {name: [] for name in engines}
+    calls = {"ours": ours.file, "MarianMT": marian.file}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(turns):
-        for name, engine in engines.items():
-            busy_before, started = time.process_time(), time.perf_counter()
-            engine.file(lines, K, counts)
+        for name, translate in calls.items():
+            started = time.perf_counter()
+            translate(lines, K, counts)
             seconds[name].append(time.perf_counter() - started)
-            busy[name].append(time.process_time() - busy_before)
-    print(
-        f"\nA file of {len(lines):,} lines, {statistics.mean(map(len, rows)):.0f} pieces on "
-        f"average, beam {K}, {cores} cores: sentences a second, median of {turns} turns\n"
-    )
-    header = (
-        "side",
-        "sentences a second",
-        "of one core's time",
-        "time / ours",
-    )
-    speeds = (
-        (
-            name,
-            f"{len(lines) / statistics.median(seconds[name]):.0f}",
-            f"{len(lines) / statistics.median(busy[name]):.0f}",
-            "" if name == "ours" else ratio(seconds[name], seconds["ours"]),
-        )
-        for name in engines
-    )
-    print(table(header, speeds))
+    pieces = statistics.mean(map(len, rows))
+    print(f"\nA file of {len(lines):,} lines, {pieces:.0f} pieces on average, beam {K}\n")
+    speeds = [
+        (name, f"{len(lines) / statistics.median(taken):.0f}", ratio(taken, seconds["ours"]))
+        for name, taken in seconds.items()
+    ]
+    print(table(("side", "sentences a second", "time / ours"), speeds))
 
 
 def _steps(translator: Translator, row: list[int], K: int) -> int:

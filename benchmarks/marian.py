@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks import machine, models
+from benchmarks import machine
+from benchmarks.huggingface import require_transformers
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import KINDS, Transformer, decoding, kinds
 from transformer.checkpoints import checkpoint, marian
@@ -70,7 +71,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write a folder of each shape, read it by both libraries, and compare."""
-    version = models.require_transformers()
+    version = require_transformers()
     print(f"{machine.describe()}, transformers {version}")
     with tempfile.TemporaryDirectory() as place:
         for name, shape in SHAPES.items():

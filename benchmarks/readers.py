@@ -6,9 +6,7 @@ import itertools
 import random
 import statistics
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -18,7 +16,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe
 from tests.server import MAX_MESSAGE, Server, served
 from transformer import HeadlightError, InputError, Translator
@@ -62,9 +59,7 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--page", choices=[*PAGES, EVERY], default="heads", help="or one page after the other"
     )
-    parser.add_argument(
-        "--processes", type=whole_number(1, 64), default=1, help="behind HAProxy, if several"
-    )
+    parser.add_argument("--address", help="of an app that runs, such as several behind HAProxy")
     parser.set_defaults(run=run)
 
 
@@ -77,33 +72,25 @@ def run(options: argparse.Namespace) -> None:
             f"{sum(options.readers) * count:,} sentences are needed and {len(texts):,} are there: "
             f"lower --readers or --seconds."
         )
-    print(
-        f"{describe()}, page /{options.page}, processes: {options.processes}, "
-        f"{options.every:g} s of thought"
-    )
+    print(f"{describe()}, page /{options.page}, {options.every:g} s of thought")
     torch.set_num_threads(1)
     translator = Translator.load()
     pages = PAGES if options.page == EVERY else [options.page]
     for readers in options.readers:
-        mine, texts = texts[: readers * count], texts[readers * count :]
-        pairs = list(zip(mine, translator.translate_lines(mine), strict=True))
-        with _server(options.processes) as server:
-            before = server.processor_time()
-            waits = asyncio.run(
-                _all(server, pages, [pairs[i::readers] for i in range(readers)], options.every)
-            )
-            spent = server.processor_time() - before
+        lines, texts = texts[: readers * count], texts[readers * count :]
+        pairs = list(zip(lines, translator.translate_lines(lines), strict=True))
+        mine = [pairs[i::readers] for i in range(readers)]
+        if options.address:
+            waits, spent = asyncio.run(_all(options.address, pages, mine, options.every)), ""
+        else:
+            with served() as server:
+                waits, spent = _watched(server, pages, mine, options.every)
         print(
             f"{readers} at once, {len(pairs)} sentences: translation after "
             f"{_shown([wait.translation for wait in waits])}, page complete after "
-            f"{_shown([wait.page for wait in waits])}; {1e3 * spent / len(pairs):.0f} ms of "
-            f"processor time each",
+            f"{_shown([wait.page for wait in waits])}{spent}",
             flush=True,
         )
-
-
-def _server(processes: int) -> AbstractContextManager[Server | Balanced]:
-    return served() if processes == 1 else balanced(processes)
 
 
 def sentences() -> Iterator[str]:
@@ -129,22 +116,36 @@ class Wait:
     page: float
 
 
+def _watched(
+    server: Server, pages: Sequence[str], pairs: Sequence[list[Pair]], every: float
+) -> tuple[list[Wait], str]:
+    """Ask a server of our own; with the waits, the processor time of a sentence in words."""
+
+    async def all_and_watch() -> list[Wait]:
+        watch = asyncio.create_task(_watch(server))
+        waits = await _all(server.address, pages, pairs, every)
+        watch.cancel()
+        return waits
+
+    before = server.processor_time()
+    waits = asyncio.run(all_and_watch())
+    spent = 1e3 * (server.processor_time() - before) / sum(map(len, pairs))
+    return waits, f"; {spent:.0f} ms of processor time each"
+
+
 async def _all(
-    server: Server | Balanced, pages: Sequence[str], pairs: Sequence[list[Pair]], every: float
+    address: str, pages: Sequence[str], pairs: Sequence[list[Pair]], every: float
 ) -> list[Wait]:
     """All readers at the same time, each with lines and translations of its own."""
     every_pair = [pair for mine in pairs for pair in mine]
-    watch = asyncio.create_task(_watch(server))
     readers = (
-        _read(server.address, pages, mine, every_pair, every, random.Random(seed))
+        _read(address, pages, mine, every_pair, every, random.Random(seed))
         for seed, mine in enumerate(pairs)
     )
-    waits = [wait for waits in await asyncio.gather(*readers) for wait in waits]
-    watch.cancel()
-    return waits
+    return [wait for waits in await asyncio.gather(*readers) for wait in waits]
 
 
-async def _watch(server: Server | Balanced) -> None:
+async def _watch(server: Server) -> None:
     """Print memory and processor time of the server from time to time."""
     before = server.processor_time()
     while True:
@@ -165,8 +166,7 @@ async def _read(
     """One reader: opens the page, then asks for one sentence after another."""
     waits = []
     await asyncio.sleep(draw.uniform(0, 2 * every))
-    cookie = await asyncio.to_thread(_cookie, address)
-    async with session(address.replace("http", "ws"), cookie) as server:
+    async with session(address) as server:
         hashes: dict[str, None] = {}
         for number_, (line, translation) in enumerate(pairs):
             others = [text for text, _ in draw.sample(every_pair, OTHERS) if text != line]
@@ -178,22 +178,11 @@ async def _read(
     return waits
 
 
-def _cookie(address: str) -> str:
-    """Open the page, and return the cookie by which a balancer knows who comes again, or ""."""
-    with urllib.request.urlopen(address) as page:
-        named: str = page.headers.get("Set-Cookie", "")
-    return named.partition(";")[0]
-
-
-def session(host: str, cookie: str = "") -> connect:
-    """Open a session of a server, as a new tab does; a context manager.
-
-    `host` begins with `ws` instead of `http`; `cookie` is the server's, or "".
-    """
+def session(address: str) -> connect:
+    """Open a session of the server at an address, as a new tab does; a context manager."""
     return connect(
-        f"{host}/_stcore/stream",
+        f"{address.replace('http', 'ws')}/_stcore/stream",
         subprotocols=["streamlit"],  # type: ignore[list-item]
-        additional_headers={"Cookie": cookie} if cookie else {},
         max_size=MAX_MESSAGE,
         ping_interval=None,
     )

@@ -9,7 +9,6 @@ turns, so that a machine that slows down slows both.
 """
 
 import argparse
-import dataclasses
 import math
 import multiprocessing
 import resource
@@ -114,11 +113,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn: target tokens a second, peak memory, an error of torch.compile."""
+    """One turn: target tokens a second, and peak memory."""
 
     tokens_per_second: float
     peak_gib: float
-    compile_error: str = ""
 
 
 ON_CPU = {"batch_tokens": 2_000, "steps": 20, "warmup": 15, "turns": 3, "compile": False}
@@ -189,8 +187,6 @@ def run(options: argparse.Namespace) -> None:
                 )  # fmt: skip
                 results[side].append(turn(setting))
         print(_rows(preset, options, results), flush=True)
-        for error in {turn.compile_error for turn in results["ours"]} - {""}:
-            print(f"{preset}: torch.compile fails here, so ours is not compiled: {error}")
         if gpu:
             _print_paper_run(preset, options, results["ours"])
 
@@ -249,21 +245,7 @@ def _in_a_process(setting: Setting) -> Turn:
 
 
 def measure(setting: Setting) -> Turn:
-    """One turn; where torch.compile fails, without it."""
-    try:
-        return _measured(setting)
-    except torch.OutOfMemoryError:
-        raise
-    except RuntimeError as error:  # a compiled backward pass may raise one that is none of Dynamo's
-        if not setting.compile:
-            raise
-        why = " ".join(str(error).partition("\n\n")[0].split())
-    without = _measured(dataclasses.replace(setting, compile=False))
-    return dataclasses.replace(without, compile_error=why)
-
-
-def _measured(setting: Setting) -> Turn:
-    """Build the side, warm up, time its updates on the same batches."""
+    """One turn: build the side, warm up, time its updates on the same batches."""
     config = _config(setting.preset, setting.layers)
     if setting.side == "ours":
         process = set_up_distributed()

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from benchmarks import machine
 from benchmarks.browser import chromium
 from tests.browser import accessibility
+from tests.browser.watch import ELSEWHERE, PATIENCE, Watch, look, settle
 from tests.server import headlight_app
 from transformer.cli.arguments import number, whole_number
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import ElementHandle, Page
 
 STEPS = 14  # actions of a walk
-PATIENCE, MOMENT = 60.0, 0.2
-"""Seconds until a page must be at rest, and until a run that an action asked for has begun."""
 CLICK = 1000  # milliseconds until a control must take a click
 
 TEXTS = (
@@ -46,10 +44,6 @@ label[data-baseweb=checkbox], svg [tabindex], canvas[tabindex], [role=img][tabin
 """Whatever takes a click or a key, those in the shadow roots of components too."""
 OPTIONS = "[role=option]:visible, [role=menuitem]:visible"
 """Selector of the options of an open menu."""
-ELSEWHERE = re.compile(
-    r"Print|Record|Clear cache|Rerun|Fullscreen|About|Main menu|Copy version", re.IGNORECASE
-)
-"""Names of controls that are the browser's, Streamlit's, or open a dialog of the system."""
 # `elsewhere` is a link that leaves the app, a download, or a field for files
 DESCRIBE = """(element) => {
     const role = element.getAttribute("role") ?? element.localName;
@@ -64,97 +58,6 @@ DESCRIBE = """(element) => {
         isNumber: element.matches("input[type=number]"),
     };
 }"""
-# the number of the run that has drawn the page, and what a user sees of an error
-LOOK = """() => ({
-    run: document.querySelector("[data-address]")?.dataset.at ?? "",
-    boxes: [...document.querySelectorAll("[data-testid=stException]")].map((box) => box.innerText),
-    text: /.{0,80}(has encountered an error|Traceback|StreamlitAPIException).{0,160}/
-        .exec(document.body.innerText)?.[0] ?? "",
-})"""
-# whether all that another run than `run` draws is there; asked in the page, which is far cheaper
-SETTLED = """async ({ run, moment, patience }) => {
-    const began = performance.now();
-    const sees = (selector) => document.querySelector(selector) !== null;
-    for (let last, alike = 0, waited = 0; waited < patience; waited = performance.now() - began) {
-        const now = document.querySelector("[data-address]")?.dataset.at ?? "";
-        const rests = sees("[data-testid=stApp][data-test-script-state=notRunning]")
-            && !sees("[data-testid=stSkeleton]");
-        const state = `${now} ${rests} ${document.getElementsByTagName("*").length}`;
-        alike = state === last ? alike + 1 : 0;
-        last = state;
-        // a page without a translation has no end
-        const enough = sees(".st-key-explanation, [data-testid=stException]") ? 3 : 12;
-        if (rests && now && (now !== run || waited > moment) && alike >= enough) return true;
-        await new Promise((done) => setTimeout(done, 25));
-    }
-    return false;
-}"""
-LOGGED = re.compile(r"Traceback|\bERROR\b|\bCRITICAL\b|Exception\b")
-
-
-class Look(NamedTuple):
-    """State of a page."""
-
-    run: str
-    boxes: list[str]
-    text: str
-
-
-def look(page: Page) -> Look:
-    """Return the state of a page, also while it is loaded anew."""
-    from playwright.sync_api import Error
-
-    try:
-        return Look(**page.evaluate(LOOK))
-    except Error:  # another document is on the way
-        return Look("", [], "")
-
-
-def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
-    """Wait until a page is at rest after another run than `run`; return False if it never is.
-
-    An action that asks for no run is given a moment to do so.
-    """
-    from playwright.sync_api import Error
-
-    end = time.monotonic() + PATIENCE
-    while (left := end - time.monotonic()) > 0:
-        given = {"run": run, "moment": 1000 * moment, "patience": 1000 * left}
-        try:
-            return bool(page.evaluate(SETTLED, given))
-        except Error:  # another document is on the way
-            page.wait_for_timeout(25)
-    return False
-
-
-class Watch:
-    """All that goes wrong on a page, and in its server's log, from one reading to the next."""
-
-    def __init__(self, page: Page, log: Path) -> None:
-        self._page, self._log, self._read = page, log, log.stat().st_size
-        self._heard: list[str] = []
-        page.on("pageerror", lambda error: self._heard.append(f"error of the page: {error.stack}"))
-        page.on("console", self._hear)
-
-    def _hear(self, message: Any) -> None:
-        if message.type == "error":
-            self._heard.append(f"console: {message.text}")
-
-    def faults(self) -> list[str]:
-        """Return each fault in a sentence; none is reported twice."""
-        state = look(self._page)
-        faults = [f"error box: {text[:300]}" for text in state.boxes]
-        if state.text and not state.boxes:
-            faults.append(f"on the page: {state.text}")
-        heard, self._heard = self._heard, []
-        with self._log.open("rb") as log:
-            log.seek(self._read)
-            written = log.read()
-        self._read += len(written)
-        text = written.decode("utf-8", "replace")
-        if LOGGED.search(text):
-            faults.append(f"log: {text[-1500:]}")
-        return faults + heard
 
 
 @dataclass

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -104,12 +104,13 @@ def running(
             process.kill()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Answer:
     """The page that a run sent."""
 
-    widgets: dict[str, str]  # kind by id, such as `text_input`
-    exceptions: list[str]  # texts of error boxes
+    widgets: dict[str, str] = field(default_factory=dict)  # kind by id, such as `text_input`
+    exceptions: list[str] = field(default_factory=list)  # texts of error boxes
+    query: str = ""  # of the URL that the run wrote last
 
 
 class ForgedSession:
@@ -136,8 +137,15 @@ class ForgedSession:
     ) -> None:
         self._connecting.__exit__(kind, error, traceback)
 
-    def run(self, page: str = "", query: str = "", states: Sequence[WidgetState] = ()) -> Answer:
-        """Ask for a run and wait for its end.
+    def run(
+        self,
+        page: str = "",
+        query: str = "",
+        states: Sequence[WidgetState] = (),
+        *,
+        goes_back: bool = False,
+    ) -> Answer:
+        """Ask for a run, as a browser whose user `goes_back` to a URL if so, and wait for its end.
 
         Raises:
             NoServer: if the run does not end in time.
@@ -146,9 +154,10 @@ class ForgedSession:
         message = BackMsg()
         message.rerun_script.query_string = query
         message.rerun_script.page_name = page
+        message.rerun_script.is_history_navigation = goes_back
         message.rerun_script.widget_states.widgets.extend(states)
         self._connection.send(message.SerializeToString())
-        answer = Answer({}, [])
+        answer = Answer()
         end = time.monotonic() + ANSWER
         while (left := end - time.monotonic()) > 0:
             try:
@@ -166,6 +175,8 @@ class ForgedSession:
                     answer.exceptions.append(element.exception.message)
                 elif identifier := getattr(getattr(element, name, None), "id", ""):
                     answer.widgets[identifier] = name
+            elif kind == "page_info_changed":
+                answer.query = reply.page_info_changed.query_string
             elif kind == "script_finished":
                 return answer
         raise NoServer(f"No run of the page {page!r} came to its end within {ANSWER:g} s.")

@@ -51,7 +51,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(prog="headlight prepare", description=__doc__)
-    text_folders.add_text(
+    text_folders.add_text_options(
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
         "max_pieces",
@@ -101,7 +101,7 @@ class Cleaning:
             names[REPEATED] = "that came before"
         return names
 
-    def dropped(self, reasons: Reasons) -> dict[str, int]:
+    def count_dropped(self, reasons: Reasons) -> dict[str, int]:
         """Count the dropped pairs by the name of each reason that is checked."""
         totals = np.bincount(reasons, minlength=REPEATED + 1)
         return {name: int(totals[reason]) for reason, name in self.names().items()}
@@ -190,7 +190,7 @@ def prepare(
             (new / name).write_bytes("".join(f"{line}\n" for line in side).encode())
         chunks = chain.from_iterable(folder.files().chunks() for folder in folders)
         reasons = scan(chunks, cleaning)
-        dropped = cleaning.dropped(reasons)
+        dropped = cleaning.count_dropped(reasons)
         total = f"{len(reasons):,} pairs in {len(folders)} folder(s)"
         counts = [f"{count:,} {name}" for name, count in dropped.items()]
         print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")

@@ -138,7 +138,7 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
 
 
 def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
-    """Load weights of this shape, but for dropout and smoothing, by a folder or a bundled name."""
+    """Load weights of a folder or a bundled name, of this shape except dropout and smoothing."""
     folder = installed.checkpoint_folder(folder)
     if marian.is_marian(folder):
         raise ConfigError(
@@ -248,7 +248,7 @@ def _parser() -> Parser:
         "same command runs on every machine: demo.toml is for a GPU, demo-cpu.toml for a machine "
         "without one, and base.toml for eight GPUs under torchrun, as in the paper (12 hours).",
     )
-    text_folders.add_text(
+    text_folders.add_text_options(
         parser,
         config="TOML file, or the name of a file in training/configs",
         data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "

@@ -63,7 +63,7 @@ class Embedding(nn.Module):
         return self.hook_sum(x)  # type: ignore[no-any-return]
 
     def require_positions(self, end: int) -> None:
-        """Raise InputError if a sequence of so many pieces is longer than the model accepts."""
+        """Raise InputError if a sequence of `end` pieces is longer than the model accepts."""
         if end > self.positions.size(0):
             raise errors.InputError(
                 f"The sequence has {end} pieces, but this model takes at most "

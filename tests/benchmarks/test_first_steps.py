@@ -1,6 +1,5 @@
 """The first step of each benchmark that needs no server; `tests/browser/app` has the others."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,10 @@ GERMAN = "Der Hund schläft.\nEin Mann mit rotem Hut reitet auf einem braunen Pf
 PAIRS = "The dog sleeps.\tThe dogs sleep.\tDer\tDie\nA man sings.\tA woman sings.\tEin\tEine\n"
 FIRST_WORDS = {"greetings": [Sentence("Hello!", (("Hallo",),))]}
 TINY = TransformerConfig(vocab_size=40, N=1, d_model=16, d_ff=16, h=2)
-SMALL = {"d_model": 16, "layers": 1, "d_ff": 16, "h": 2, "max_length": 32}
 ONE_STEP = ["--alone", "--steps", "1", "--warmup", "0", "--turns", "1", "--batch-tokens", "64"]
 
 
-def without_costs(call: Callable[..., object], *given: object, **_: bool) -> object:
-    """Call a function in this process, and have it measure what takes no second."""
-    return call(*given, costs=False, removal=False)
-
+TINY_ALONE = {"BUNDLED_BY_NAME": {}, "BUNDLED": ""}
 
 STEPS = {
     "training": Step("measure", ONE_STEP, {"_config": lambda *_: TINY}),
@@ -31,26 +26,17 @@ STEPS = {
         "measure", ["--repeats", "1", "--out", "additive.json"], {"PAIR_LENGTHS": (16,)}
     ),
     "lenses": Step("lenses.lens", ["--pieces", "3"]),
-    "lines": Step("measure", ["--src", "en.txt"], {"SHORT": 1, "alone": without_costs}),
     "live": Step("server_of", ["--site", "."]),
-    "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2}),
+    "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2, **TINY_ALONE}),
     "circuits": Step("effects_table", [], {"BUNDLED_PAIRS": {"English": Path("pairs.tsv")}}),
-    "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),
-    "confidence": Step("translated"),
-    "first-words": Step("row_of", [], {"groups": lambda *_: FIRST_WORDS}),
+    "first-words": Step("words_row", [], {"groups": lambda *_: FIRST_WORDS}),
     "rounded": Step(
-        "model_files",
-        ["--src", "en.txt", "--ref", "de.txt", "--out", "rounded"],
-        {"BUNDLED_BY_NAME": {}, "BUNDLED": ""},
+        "model_files", ["--src", "en.txt", "--ref", "de.txt", "--out", "rounded"], TINY_ALONE
     ),
     "engine": Step("lines_reference", ["--lines", "en.txt"]),
-    "edges": Step("patch_strongest", ["en.txt", "--lines", "2"]),
-    "source_share": Step("by_words", ["--src", "en.txt", "--ref", "de.txt", "--lines", "1"]),
-    "hostile": Step("machine.table", ["--quick"]),
     "huggingface": Step("_Checked.one_pass", library="transformers"),
-    "inference": Step("export.write", library="transformers"),
-    "marian": Step("export.write", library="transformers"),
-    "models": Step("_write_folder", library="transformers"),
+    "inference": Step("_median", library="transformers"),
+    "marian": Step("marian_folder.write", library="transformers"),
     "notebook": Step("check", library="bertviz"),
 }
 
@@ -62,7 +48,6 @@ def test_the_first_step_can_be_taken(
     monkeypatch.chdir(tmp_path)
     for file, text in {"en.txt": ENGLISH, "de.txt": GERMAN, "pairs.tsv": PAIRS}.items():
         Path(file).write_text(text, "utf-8")
-    monkeypatch.setattr(pytest, "main", lambda *_: pytest.ExitCode.OK)  # of the hostile inputs
     # words of the pairs are those of the bundled model
     folder = "" if name == "circuits" else str(checkpoint_folder)
     first_step.take(name, STEPS[name], monkeypatch, folder)

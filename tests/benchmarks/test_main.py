@@ -1,14 +1,10 @@
-"""Benchmarks refuse numbers that measure nothing, and report what was measured."""
-
-import importlib
-from operator import attrgetter
+"""Benchmarks refuse numbers that measure nothing, and measure no loop in emulated bfloat16."""
 
 import pytest
 
-from benchmarks import __main__
-from benchmarks.age import Block, growth
+from benchmarks import __main__, training
 from benchmarks.app import MOST
-from benchmarks.parts import PARTS
+from training.devices import ProcessInfo
 
 
 @pytest.mark.parametrize(
@@ -17,7 +13,6 @@ from benchmarks.parts import PARTS
         "training --turns 0",
         "readers --readers 1 0",
         "readers --seconds nan",
-        "age --pages 0",
         f"app --sentences {MOST // 2}",  # two pages, each warmed up, on one server that remembers
         "pages --clicks 0",
     ],
@@ -31,16 +26,14 @@ def test_numbers_that_measure_nothing_are_refused(
     assert f"argument {asked.split()[1]}: '{asked.split()[-1]}' must be" in capsys.readouterr().err
 
 
-def test_growth_compares_the_last_fifth_with_the_second() -> None:
-    warm_up = [Block(1, 1, 9_000, 0, 9, 9)] * 4
-    early = [Block(2, 2, 500 + grown, 100 + grown, 0.2, 0.4) for grown in (0, 0, 300, 300)]
-    late = [Block(3, 3, 1_100, 500, 0.2, 0.6)] * 4
-    grown = growth([*warm_up, *early, *[Block(2, 2, 1, 0, 5, 5)] * 8, *late])
-    assert grown == pytest.approx({"unbounded": 600 / 400, "p50": 1, "p95": 1.5})
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_the_functions_of_each_part_are_where_they_are_watched(part: str) -> None:
-    module, names = PARTS[part]
-    for name in names:
-        assert callable(attrgetter(name)(importlib.import_module(module)))
+@pytest.mark.parametrize("native", [True, False])
+def test_a_loop_in_emulated_bfloat16_is_not_measured(
+    native: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ProcessInfo, "has_native_bf16", native)
+    monkeypatch.setattr(training, "_in_a_process", lambda _: training.Turn(1_000, 1.0))
+    assert training.main(["--turns", "1"]) == 0
+    printed = capsys.readouterr().out
+    measured = [line.split("|")[2].strip() for line in printed.splitlines() if "demo" in line]
+    assert measured == ["ours", "plain", *["plain bf16"] * native]
+    assert ("no bfloat16 on this processor" in printed) != native

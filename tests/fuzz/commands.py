@@ -120,7 +120,7 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [replace(source, archives=nowhere) for source in SOURCES]
     monkeypatch.setattr(download, "SOURCES", sources)
     monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
-    monkeypatch.setattr("viz.lessons.__main__._opened", lambda *_: [])
+    monkeypatch.setattr("viz.lessons.__main__._faults_of_views", lambda *_: [])
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
     monkeypatch.setattr("viz.site.__main__.lesson_page", lambda *_: "")

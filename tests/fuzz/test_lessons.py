@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.fuzz import bounds
 from transformer.files.installed import FILES
-from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE, offered
+from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE, read_offered
 from viz.lessons import read_lesson
 from viz.lessons.answers import Answers, GivenAnswer, Try, read_answers, write_answers
 
@@ -51,7 +51,7 @@ def test_a_damaged_lesson_takes_no_other_away(tmp_path, lesson, places, end):
     bounds.change_bytes(path, places, end)
     with pytest.MonkeyPatch.context() as patch, bounds.no_errors_logged():
         patch.setenv(LESSONS_VARIABLE, str(tmp_path))
-        library = offered()
+        library = read_offered()
     assert len(library.lessons) + len(library.problems) == len(LESSONS) + 1
     event("refused" if library.problems else "accepted")
 

@@ -320,6 +320,9 @@ test("a link is read with the heads that the model has, and a sentence names the
   assert.deepEqual([long.text, long.head, long.removed], ["", null, []]);
   assert.match(long.problem, /2,001/);
   assert.equal(readLink("", kinds).problem, "");
+  // a blank one is none, and a sentence is one line
+  assert.deepEqual(["%0A%20", "A%0D%0Adog"].map((name) => readLink(`?text=${name}`, kinds).text),
+    ["", "A dog"]);
 });
 
 test("an address gives back every edit that was written into it, and each act an entry", () => {

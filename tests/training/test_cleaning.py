@@ -56,7 +56,7 @@ def test_pairs_are_judged_as_one_by_one(
 ) -> None:
     reasons = judged(pairs, asked, size)
     assert reasons == judged_one_by_one(pairs, asked)
-    dropped = asked.dropped(np.array(reasons, np.uint8))
+    dropped = asked.count_dropped(np.array(reasons, np.uint8))
     assert dropped == {name: reasons.count(reason) for reason, name in asked.names().items()}
 
 

@@ -40,7 +40,7 @@ def line_chunks(path: Path, at_most: int = MAX_BYTES) -> Iterator[list[str]]:
     lines: list[str] = []
     number = 0  # of the lines that were read
     for block in _whole_lines(path, at_most):
-        cut = _cut(block, path, number)
+        cut = _split_lines(block, path, number)
         number += len(cut)
         lines += cut
         whole = len(lines) - len(lines) % CHUNK
@@ -93,7 +93,7 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
         yield rest
 
 
-def _cut(block: bytes, path: Path, number: int) -> list[str]:
+def _split_lines(block: bytes, path: Path, number: int) -> list[str]:
     """Split a block into lines; `number` lines of the file stand before it."""
     if len(block) > _MAX_LINE_BYTES and b"\n" not in block:
         raise _too_long(path, number + 1)  # it may end within a character

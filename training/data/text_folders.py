@@ -192,8 +192,8 @@ def chosen_codes(options: Namespace, known: LanguageCodes | None = None) -> Lang
     return codes
 
 
-def add_text(parser: ArgumentParser, *, config: str, data: str) -> None:
-    """Add `--config` and `--data` with their help; `--source` and `--target`, None unless given."""
+def add_text_options(parser: ArgumentParser, *, config: str, data: str) -> None:
+    """Add `--config`, `--data`, `--source` and `--target`; the last two are None unless given."""
     parser.add_argument("--config", type=config_file, required=True, help=config)
     parser.add_argument(
         "--data", type=data_folder, required=True, nargs="+", metavar="DIR[:WEIGHT]", help=data

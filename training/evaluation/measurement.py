@@ -51,7 +51,7 @@ def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
 def corpus_options(
     sentences: int, out: str = "file to write; default: beside the checkpoint"
 ) -> argparse.ArgumentParser:
-    """Make the parent parser of the commands that measure on so many sentences of a corpus."""
+    """Make the parent parser of the commands that measure on `sentences` sentences of a corpus."""
     parser = argparse.ArgumentParser(add_help=False)
     add_paths(parser, src="source text, one sentence per line")
     add = parser.add_argument
@@ -94,7 +94,7 @@ def target_language(languages: Languages, sources: Iterable[str]) -> str:
 
 
 def draw_sample(items: Sequence[T], most: int, seed: int) -> list[T]:
-    """Draw at most so many of the items with a seed, in their order."""
+    """Draw at most `most` of the items at random, and keep their order."""
     count = len(items)
     rows = np.random.default_rng(seed).choice(count, min(count, most), replace=False)
     return [items[row] for row in sorted(rows)]

@@ -122,7 +122,7 @@ def stack_layers(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloat
 
 
 def count_steps(progress: Progress | None, steps: int) -> Callable[[], None]:
-    """Return a function that counts one of so many steps."""
+    """Return a function that reports one more of `steps` steps as done."""
     done = count(1)
     return lambda: progress(next(done), steps) if progress else None
 

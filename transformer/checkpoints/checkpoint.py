@@ -104,7 +104,7 @@ def refusal(folder: Path, extra: Collection[str] = ()) -> str:
     Raises:
         OSError: if the folder cannot be read, or is read-only.
     """
-    if not atomic.occupied(folder):
+    if not atomic.why_occupied(folder):
         return ""
     foreign = f"{folder} is there and is not a checkpoint: choose another folder."
     if folder.is_symlink() or not folder.is_dir():
@@ -202,7 +202,7 @@ class _Reader:
         self.checksums: dict[str, str] = checksums
 
     def read(self, name: str, at_most: int) -> bytes:
-        """Read the content of a file of at most so many bytes, with the right checksum."""
+        """Read a file of at most `at_most` bytes, and check its checksum."""
         content = self._bytes(name, at_most)
         if _sha256(content) != self.checksums[name]:
             raise CheckpointError(

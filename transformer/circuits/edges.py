@@ -43,7 +43,7 @@ from transformer.trace import AttentionTrace
 Input: TypeAlias = Literal["q", "k", "v"]
 """Inputs of a head, each projected from a stream: queries, keys and values."""
 INPUTS: tuple[Input, ...] = get_args(Input)
-_INSIDE = (*INPUTS, "attn_scores")  # hook points of attention, up to the softmax
+_POINTS = (*INPUTS, "attn_scores")  # hook points of attention, up to the softmax
 
 ROWS = 16
 """Patched runs of the model at once."""
@@ -68,7 +68,7 @@ class Circuit:
         self._model, self._other = model, other
         self._pair = pair_until_step(model, trace, step, other)
         names: set[str] = stream_points(model, "encoder") | stream_points(model, "decoder")
-        for point in _INSIDE:
+        for point in _POINTS:
             names |= {name for kind in KINDS for name in model.attention_points(kind, point)}
         with torch.inference_mode():
             logits, self._cache = values_at(model, self._pair, names)
@@ -89,7 +89,7 @@ class Circuit:
         )
         edges: dict[Edge, float] = {}
         for name, heads in layers.items():
-            q, k, v, scores = (self._cache[f"{name}.hook_{at}"][0] for at in _INSIDE)
+            q, k, v, scores = (self._cache[f"{name}.hook_{at}"][0] for at in _POINTS)
             slope = slopes[f"{name}.hook_z"][1][0]  # [head, query, d_v]
             weights, scale = scores.softmax(-1), q.size(-1) ** -0.5
             for input_ in INPUTS:

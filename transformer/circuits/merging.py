@@ -25,7 +25,7 @@ def merge_parts(split: SplitScores, values: AnyFloats) -> pd.DataFrame:
     cells = pd.DataFrame(values.astype(np.float64), queries, keys)
     rows = cells.groupby(level=0, sort=False).sum()
     cells = rows.T.groupby(level=0, sort=False).sum().T
-    return cells.reindex(_lumps_last(cells.index), columns=_lumps_last(cells.columns))
+    return cells.reindex(_sums_last(cells.index), columns=_sums_last(cells.columns))
 
 
 def _part_names(writers: Sequence[Writer], amounts: AnyFloats) -> list[str]:
@@ -43,5 +43,6 @@ def _part_names(writers: Sequence[Writer], amounts: AnyFloats) -> list[str]:
     return [name(*pair) for pair in enumerate(writers)]
 
 
-def _lumps_last(parts: pd.Index) -> list[str]:
+def _sums_last(parts: pd.Index) -> list[str]:
+    """Sort names of parts; those that stand for several parts come last."""
     return sorted(parts, key=[OTHER_HEADS, NETWORKS].__contains__)

@@ -214,7 +214,7 @@ def measure_pairs(
     if len(encoded) < 2 and left_out:
         number, reason = left_out[0]
         raise InputError(
-            f"{len(encoded)} of {count:,} pairs can be patched, and two are the least. "
+            f"{len(encoded)} of {count:,} pairs can be patched, and at least two are needed. "
             f"Pair {number:,}: {reason}"
         )
     patched = patch_pairs(
@@ -333,7 +333,7 @@ def paired_places(pair: EncodedPair, donor: Sequence[int]) -> dict[str, list[tup
 def _log_odds(
     model: Transformer, pair: EncodedPair, source: Sequence[int], rows: int = 1
 ) -> Floats:
-    """Compute log P(first word) − log P(second) where they part, `[row]`, alike but for hooks."""
+    """Compute log P(first word) − log P(second) where they part, `[row]`; rows differ by hooks."""
     ids = torch.tensor([source], device=model.device).expand(rows, -1)
     target = torch.tensor([pair.target], device=model.device).expand(rows, -1)
     mask = padding_mask(ids)

@@ -20,14 +20,14 @@ def lines(max_characters: int) -> Iterator[str]:
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
     with reading("Standard input", InputError):
-        yield from _cut(sys.stdin.buffer, "Standard input", max_characters)
+        yield from _split_lines(sys.stdin.buffer, "Standard input", max_characters)
 
 
 def file_lines(name: str, max_characters: int) -> Iterator[str]:
     """Yield the lines of a file, split in the same way."""
     try:
         with reading(name, InputError), Path(name).open("rb") as file:
-            yield from _cut(file, name, max_characters)
+            yield from _split_lines(file, name, max_characters)
     except ValueError as error:  # Python's, before it asks the system
         raise InputError(f"{name!r} cannot be the name of a file.") from error
 
@@ -52,7 +52,7 @@ def named_lines(name: str, max_characters: int) -> Iterator[str]:
     return lines(max_characters) if name == NAME else file_lines(name, max_characters)
 
 
-def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
+def _split_lines(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
     """Yield lines; leave bytes that are not UTF-8, and lines that are too long, to be refused."""
     most_bytes = 4 * (max_characters + 1)
     start, number = b"", 0

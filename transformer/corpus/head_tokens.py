@@ -56,7 +56,7 @@ def head_tokens(
         progress(done, len(lines))
     pairs = pd.concat(tables).groupby(["query", "key"], as_index=False).sum()
     keys_alone = pairs.groupby("key", as_index=False)[["weight", "count"]].sum()
-    return HeadTokens(*(_named(translator, place, table) for table in (keys_alone, pairs)))
+    return HeadTokens(*(_largest_rows(translator, place, table) for table in (keys_alone, pairs)))
 
 
 @torch.inference_mode()
@@ -67,7 +67,7 @@ def _weights(model: Transformer, batch: teacher_forcing.ForcedPair, place: Head)
     return cache[point][:, place.head].double().cpu().numpy()
 
 
-def _named(translator: Translator, place: Head, table: pd.DataFrame) -> pd.DataFrame:
+def _largest_rows(translator: Translator, place: Head, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of most weight, their tokens as text, with share and mean."""
     total = table["weight"].sum()
     table = table.sort_values("weight", ascending=False, kind="stable").head(MAX_PAIRS)

@@ -25,7 +25,7 @@ def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tup
 def nearest_by_attention(
     trace: AttentionTrace, place: Head, count: int
 ) -> list[tuple[Head, float]]:
-    """Find the heads of the same kind at the least `total_variation` on a sentence, and how far."""
+    """Find the `count` heads of the same kind with the least `total_variation`, and its values."""
     weights = trace.weights(place.kind)  # [layer, head, query, key]
     causal = place.kind == "decoder_self" and trace.causal
     apart = total_variation(weights, weights[place.layer, place.head], causal=causal)

@@ -203,7 +203,7 @@ class FastDecoder:
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
-        silenced = _silenced(model)
+        silenced = _silenced_heads(model)
         memory: Tensor = model.encoder.embedding(source)
         for layer, silent in zip(weights.encoder, silenced["encoder_self"], strict=True):
             w = layer.self_attention
@@ -258,8 +258,8 @@ class FastDecoder:
         return self.projection(x)
 
 
-def _silenced(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
-    """List the heads that the hooks of this context silence, of each layer."""
+def _silenced_heads(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
+    """List the heads that the hooks of this context silence, layer by layer."""
     hooks = model.silenced() or {}
     by_kind: dict[kinds.Kind, list[tuple[int, ...]]] = {}
     for kind in kinds.KINDS:

@@ -125,7 +125,7 @@ def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
         _sync(parent)
 
 
-def occupied(folder: Path) -> str:
+def why_occupied(folder: Path) -> str:
     """Return a sentence on why no folder can be put at a path; empty if it is free or empty.
 
     Raises:
@@ -138,7 +138,7 @@ def occupied(folder: Path) -> str:
 
 
 @contextmanager
-def replace_folder(folder: Path, refusal: Callable[[Path], str] = occupied) -> Iterator[Path]:
+def replace_folder(folder: Path, refusal: Callable[[Path], str] = why_occupied) -> Iterator[Path]:
     """Yield a temporary folder, which replaces `folder` when the `with` block succeeds.
 
     The old folder is untouched until then, and stays where `refusal` has a sentence against its

@@ -30,7 +30,7 @@ class DocumentError(ValueError):
 
 
 def read_document(path: Path, form: type[T], at_most: int) -> T:
-    """Read a JSON file of at most so many bytes as a value of a type; see `from_json`."""
+    """Read a JSON file of at most `at_most` bytes as a value of a type; see `from_json`."""
     try:
         with reading(path):
             document: T = from_json(form, parse_json(read_bytes(path, at_most)))

@@ -17,7 +17,7 @@ POINTER_ADVICE = "is a pointer of Git LFS and not the file itself; run git lfs p
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """Read a regular file of at most so many bytes, or raise OSError as `open_bounded`."""
+    """Read a regular file of at most `at_most` bytes, or raise OSError as `open_bounded`."""
     with open_bounded(path, at_most) as (file, size):
         content = file.read(size + 1)
         if len(content) != size:

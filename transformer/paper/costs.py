@@ -127,7 +127,7 @@ class Sizes:
 
 
 def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Count the operations of one of `LAYERS` for each n, but for a factor: column 1 of Table 1."""
+    """Count the operations of a layer for each n, up to a constant factor (column 1 of Table 1)."""
     n = np.asarray(n, dtype=np.float64)
     d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)
     operations: dict[str, Floats] = {

@@ -38,7 +38,7 @@ def norm_texts(translator: Translator, texts: Sequence[str], name: str) -> Block
 
 
 def batches_with_first(count: int, size: int) -> list[tuple[int, ...]]:
-    """List every batch of `size` of so many sentences that has the first one."""
+    """List every batch of `size` out of `count` sentences that has the first one."""
     return [(0, *others) for others in combinations(range(1, count), size - 1)]
 
 

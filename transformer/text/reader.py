@@ -38,7 +38,7 @@ class InputReader:
     def text(self, text: str, name: str = "text") -> list[Piece]:
         """Read a sentence as pieces, `</s>` last; an error calls it "text" or "translation"."""
         self._refuse_empty(text, name)
-        pieces = self._cut(text, name)
+        pieces = self._pieces(text, name)
         if len(pieces) > self.max_length - 1:  # </s> takes one position
             raise _too_long(name, len(pieces), self.max_length - 1)
         return with_end(pieces)
@@ -69,7 +69,7 @@ class InputReader:
         """Read a forced prefix that is given as text; None if it is blank."""
         if not text.strip():
             return None
-        cut = self._cut(text, PREFIX)
+        cut = self._pieces(text, PREFIX)
         _require_written(cut, text, PREFIX)
         end = " " if text[-1].isspace() else ""
         return self.target_tokenizer.text_prefix("".join(piece.text for piece in cut) + end)
@@ -83,7 +83,7 @@ class InputReader:
         if self.is_blank(text):
             raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
 
-    def _cut(self, text: str, name: str) -> list[Piece]:
+    def _pieces(self, text: str, name: str) -> list[Piece]:
         """Cut a text into pieces, without `</s>`."""
         # first: a line that is too long comes cut, perhaps within a character
         if len(text) > self.max_characters:

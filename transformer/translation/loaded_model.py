@@ -125,7 +125,7 @@ class LoadedModel:
             if steered.prefix:
                 forced = len(steered.constraints(self.reader).forced_prefix(best.tokens))
             edited = self.model.silenced() != {}
-            constraints, cut = steered.constraints_phrase, _cut(pieces)
+            constraints, cut = steered.constraints_phrase, _name_cut_words(pieces)
             warnings.append(self.domain.notice(best, forced, constraints, edited, cut))
         return tuple(warning for warning in warnings if warning)
 
@@ -150,8 +150,8 @@ def _uncapitalised_words(text: str) -> set[str]:
     return {word for word in re.findall(r"[^\W\d_]+", text) if word[0].islower()}
 
 
-def _cut(pieces: Sequence[Piece]) -> list[str]:
-    """Name the words that are cut up so far that hardly one of their parts means something."""
+def _name_cut_words(pieces: Sequence[Piece]) -> list[str]:
+    """Name the words that are cut into so many parts that hardly one of them means something."""
     words: dict[int, list[str]] = {}
     for piece in pieces:
         words.setdefault(piece.word, []).append(piece.text.removeprefix("▁"))

@@ -135,7 +135,7 @@ class Job(Generic[T]):
         self.progress, self.part = (done, total, now), part or self.part
 
     def wait(self, seconds: float) -> None:
-        """Wait in a run of a page until it has ended, or so many seconds."""
+        """Wait in a run of a page until it has ended, but at most `seconds`."""
         end = time.monotonic() + seconds
         with search_queue.without_turn():
             while self.is_active and time.monotonic() < end:
@@ -300,7 +300,7 @@ class UnfinishedError(Exception):
             fields.button("Try again", f"again {name}", st.session_state.pop, name, None)
 
 
-def computed(
+def compute_measure(
     translator: Translator, trace: AttentionTrace, measure: tuple[Hashable, ...], title: str,
     work: ModelWork, *, at_once: int = 0,
 ) -> Any:  # fmt: skip

@@ -12,7 +12,7 @@ TEXT_VARIABLE = "HEADLIGHT_LOG_TEXT"
 """Environment variable that lets the log have what people typed, where it is 1."""
 
 
-def has_texts() -> bool:
+def may_log_texts() -> bool:
     """Return whether the log may have what people typed."""
     return os.environ.get(TEXT_VARIABLE) == "1"
 
@@ -62,7 +62,7 @@ class Record(logging.LogRecord):
 
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        if isinstance(self.exc_info, tuple) and self.exc_info[1] and not has_texts():
+        if isinstance(self.exc_info, tuple) and self.exc_info[1] and not may_log_texts():
             self.exc_text = "\n".join(_places(self.exc_info[1]))
             with _lock:
                 came_before = self.exc_text in _written

@@ -44,7 +44,7 @@ def read_measurement(file: Path, sizes: Sequence[str]) -> Measurement | None:
         return None
 
 
-def measured(name: str, *sizes: str) -> Measurement | None:
+def read_or_say_missing(name: str, *sizes: str) -> Measurement | None:
     """Return what the benchmark of a name has measured; None after saying that it is missing."""
     result = compute("measured", read_measurement, FOLDER / f"{name}.json", sizes)
     if result is None:

@@ -1,7 +1,7 @@
 // The script of a live page: the first page of a site, and its lesson.
 
 import { followHost } from "./core/host_theme.ts";
-import { message } from "./live/data.ts";
+import { readMessage } from "./live/data.ts";
 import { LessonPage } from "./live/lesson_page.ts";
 import { LivePage } from "./live/page.ts";
 
@@ -13,7 +13,7 @@ if (window.top !== window.self) { // a page around this one shows one part of it
     if (part) other.hidden = other !== part;
   }
 }
-const data = await message("live-data");
+const data = await readMessage("live-data");
 if (window.location.protocol.startsWith("http")) {
   navigator.serviceWorker?.register(data.worker).catch(() => {}); // it is for the next visit alone
 }

@@ -13,7 +13,7 @@ from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from viz.draw import head_grid
 from viz.draw.changed_words import word_changes
-from viz.draw.trace_message import side, trace_fields, window
+from viz.draw.trace_message import drawn_weights, side, trace_fields
 from viz.draw.wire import encode, encode_value, is_index
 from viz.draw.word_links import word_texts
 
@@ -100,7 +100,7 @@ def encode_learning(
         weights = [trace.weights(part["kind"]) for trace in traces]
         if len({array.shape for array in weights}) > 1:
             raise InputError("The steps of the run belong to models of different shapes.")
-        part |= window(np.stack(weights))
+        part |= drawn_weights(np.stack(weights))
     moment = None if step is None else [saved.number for saved in steps].index(step)
     choices: dict[str, Any] = {"kind": kind, "selected": selected, "arrival": arrival}
     return encode_player(fields, about, training=steps, moment=moment, **choices)
@@ -217,4 +217,4 @@ def changes_plainly(before: "Sequence[Piece]", after: "Sequence[Piece]") -> bool
 
 def maps_of(trace: AttentionTrace) -> list[dict[str, Any]]:
     """Return every head's weights, `[layer, head, query, key]`, as the player draws them."""
-    return [{"kind": kind, **window(trace.weights(kind))} for kind in trace.kinds]
+    return [{"kind": kind, **drawn_weights(trace.weights(kind))} for kind in trace.kinds]

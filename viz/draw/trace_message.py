@@ -65,7 +65,11 @@ def trace_fields(
                 "layers": len(trace.weights(kind)),
                 "heads": trace.weights(kind).shape[1],
                 "causal": kind == "decoder_self" and trace.causal,
-                **({"weights": trace.weights(kind)} if whole else window(trace.weights(kind))),
+                **(
+                    {"weights": trace.weights(kind)}
+                    if whole
+                    else drawn_weights(trace.weights(kind))
+                ),
             }
             for kind in trace.kinds
         ],
@@ -80,15 +84,15 @@ def trace_fields(
     }
 
 
-def window(weights: npt.NDArray[np.float32]) -> dict[str, Any]:
+def drawn_weights(weights: npt.NDArray[np.float32]) -> dict[str, Any]:
     """Return what a player draws of weights, `[..., query, key]`, in 16 bits."""
     drawn = weights[..., :WINDOW, :WINDOW]
     levels = np.rint(np.clip(drawn, 0, 1) * LARGEST).astype(np.uint16)
     return {"weights": levels, "size": drawn.shape[-2:]}
 
 
-def encode_window(trace: AttentionTrace, steps: Sequence[SearchStep]) -> tuple[str, bytes]:
-    """Encode a trace for players, and return the checksum by which they name it, too."""
+def encode_for_players(trace: AttentionTrace, steps: Sequence[SearchStep]) -> tuple[str, bytes]:
+    """Encode what players draw of a trace; return it after the checksum that names it."""
     fields = trace_fields(trace, steps, whole=False)
     key = hashlib.sha256(wire.encode(fields)).hexdigest()
     return key, wire.encode({"component": "trace", "key": key, "trace": fields})

@@ -56,10 +56,10 @@ def _check(options: argparse.Namespace) -> int:
             problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
             right = answer.text if answer else "depends on the student’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
-    return _say(problems + _opened(options.files, options.checkpoint))
+    return _say(problems + _faults_of_views(options.files, options.checkpoint))
 
 
-def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
+def _faults_of_views(files: Sequence[Path], checkpoint: Path) -> list[str]:
     """Return what is wrong with the views: another process opens them in the app."""
     command_line = [sys.executable, "-m", "headlight.opened", *map(str, files)]
     environment = {**os.environ, "HEADLIGHT_CHECKPOINT": str(checkpoint)}

@@ -37,7 +37,7 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 def is_right(card: Card, given: str, answer: Answer) -> bool:
     """Return whether an answer is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
-        return plain(given) in (plain(answer.text), plain(in_language(answer, "de")))
+        return plain(given) in (plain(answer.text), plain(format_answer(answer, "de")))
     tolerance = 0.0 if card.answer is None else card.answer.tolerance
     shown = read_numbers(answer.text)  # rounded: it may be copied
     return any(
@@ -62,7 +62,7 @@ def plain(text: str) -> str:
     return display_tokens([stripped])[0] if has_letter(stripped) else text.strip()
 
 
-def in_language(answer: Answer, language: Language) -> str:
+def format_answer(answer: Answer, language: Language) -> str:
     """Format an answer in a language: yes and no, and the decimal mark."""
     if language == "en":
         return answer.text

@@ -10,7 +10,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from viz.lessons.classroom import class_link, qr_code
-from viz.lessons.grading import KeyEntry, in_language
+from viz.lessons.grading import KeyEntry, format_answer
 from viz.lessons.lesson import Card, Language, Lesson
 from viz.lessons.texts import TEXTS
 
@@ -103,7 +103,7 @@ def _answers(key: Sequence[KeyEntry], language: Language) -> list[str]:
         if sentence and sentence.trace.source != source:
             source = sentence.trace.source
             lines += _labelled(texts["source"], f"{source} → {sentence.trace.target}")
-        text = escape(in_language(answer, language) if answer else problem or texts["own"])
+        text = escape(format_answer(answer, language) if answer else problem or texts["own"])
         reveal = _MARKDOWN.render(card.reveal) if answer else ""
         # the answer is text, and put in after the Markdown is HTML
         reveal = reveal.replace("{answer}", text)

@@ -207,7 +207,7 @@ def _key_parts(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     return merged.max().to_numpy(), tuple(merged.columns)
 
 
-def _written(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
+def _logits_of_pieces(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     """Return every piece, with the logit that a head alone writes for it at a key."""
     (query, key), head = _cell(sentence, arguments), arguments["head"]
     translator = sentence.translator
@@ -291,7 +291,7 @@ MEASURES: Mapping[str, Measure] = {
         lambda s, a: float(s.values(a["head"]).scores[a["head"].head][_cell(s, a)]), _CELL, 0.05
     ),
     "largest part": Measure(partial(_largest, _key_parts), _CELL, values=_key_parts),
-    "written": Measure(partial(_largest, _written), _CELL, values=_written),
+    "written": Measure(partial(_largest, _logits_of_pieces), _CELL, values=_logits_of_pieces),
     "entropy": Measure(_entropy, {"head": _head}, 0.1),
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),

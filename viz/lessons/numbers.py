@@ -18,7 +18,7 @@ _VULGAR = re.compile(r"(?<=[0-9]) *([¼-¾⅐-⅞])")  # 1½ is 1 1/2, not 11/2
 
 
 def read_numbers(text: str) -> tuple[float, ...]:
-    """Return what a text can mean as a number: 8,000 is 8000 or 8; nothing if it is none."""
+    """Return the numbers that a text can mean: `8,000` is 8000 or 8; a word is not a number."""
     text = normalize("NFKC", _VULGAR.sub(r" \1", text)).strip(" ")
     if match := _FRACTION.fullmatch(text):
         sign, whole, above, below = match.groups()

@@ -22,7 +22,7 @@ def read_tries(text: str) -> Tries:
 
 
 def write_tries(tries: Tries, most: int) -> str:
-    """Write tries in at most so many characters, without the oldest where they are more."""
+    """Write tries in at most `most` characters; leave out the oldest if they take more."""
     rest = {task: list(given) for task, given in tries.items()}
     while len(text := _CARDS.join(_TRIES.join((task, *rest[task])) for task in rest)) > most:
         older = {task: [g for g in rest[task][:-1] if g != SHOWN] for task in rest}

@@ -66,7 +66,7 @@ def functions(bar: BarTranslation) -> None:
             alt="The weights of one head by three functions: queries down, keys across.",
         )
     st.text("Above each map: the largest weight of a row, on average over the rows.")
-    if (measurement := measurements.measured("additive", "d_k")) is not None:
+    if (measurement := measurements.read_or_say_missing("additive", "d_k")) is not None:
         for column, field in zip(st.columns(2), measurements.FIELDS, strict=True):
             with column:
                 measurements.draw(measurement, field)

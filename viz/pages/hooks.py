@@ -87,7 +87,7 @@ def hook_points_of_a_layer(bar: BarTranslation) -> None:
         if (names := scene.points.get(box)) is None:
             st.markdown(WITHOUT[box.partition(".")[2]])
         else:
-            _open(scene, box, names, head)
+            _draw_hook_point(scene, box, names, head)
     explanations.explain(
         "Each box lists its hook points. They are always in the model, and every trace in this app "
         "is read at `hook_pattern`. Your hooks are private to you, even if others use the same "
@@ -141,7 +141,7 @@ def _draw(scene: Scene, opened: str) -> None:
     )
 
 
-def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
+def _draw_hook_point(scene: Scene, box: str, names: list[str], head: int) -> None:
     """Draw the chosen hook point of a box: shape, values, and the code that reads and edits it."""
     model, trace = scene.model, scene.trace
     by_value = {hook_points.value_name(name): name for name in names}

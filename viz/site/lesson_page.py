@@ -66,7 +66,7 @@ def _answer(entry: grading.KeyEntry) -> dict[str, object]:
         # of a typed word, also as it is in German
         "right": [
             *(c.text for c in card.choices if grading.is_right(card, c.text, answer)),
-            *([] if card.choices else [answer.text, grading.in_language(answer, "de")]),
+            *([] if card.choices else [answer.text, grading.format_answer(answer, "de")]),
         ],
         "value": answer.value if is_number else None,
         "tolerance": card.answer.tolerance if card.answer else 0.0,

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks import pages, readers
+from benchmarks import pages
 from tests.benchmarks import first_step, test_first_steps
 from tests.benchmarks.first_step import Step
 from tests.browser import app_page
@@ -23,37 +22,23 @@ from tests.server import Server
 from viz.app.models import menu
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
-async def _no_times(_server: object) -> dict[str, float]:
-    return {}
-
-
 SCHEDULE = tuple(control for control in pages.CONTROLS if control.page == "schedule")
 SOON = pages.QUIET.replace("800", "50")
-SENTENCES = readers.sentences
 
 STEPS = {
     "accessibility": Step("views", ["--pages", "schedule"]),  # test_screens.py looks at them
-    "age": Step("_cached", ["--pages", "40", "--sessions", "20"]),
     "app": Step("_seconds", ["--sentences", "1"]),
-    "class": Step("_run"),
-    "failover": Step(
-        "_row",
-        ["--sessions", "2"],
-        {"PAUSE": 0.2, "sentences": lambda: islice(SENTENCES(), 8)},
-    ),
+    "class": Step("ForgedSession.run"),
     "firefox": Step("views", ["--pages", "schedule"]),
-    "frames": Step("_played", ["--rounds", "1"], {"PLAYED": 50}),
-    "layout": Step("measure", ["tour.en"]),  # test_screens.py lets it measure
     "lessons": Step("Player.__init__", ["tour.en"]),  # test_lessons.py lets it play
     "pages": Step(
         "_seconds", ["--clicks", "1"], {"CONTROLS": SCHEDULE, "QUIET": SOON, "WAIT": 100}
     ),
-    "parts": Step("ask", ["--page", "schedule", "--sentences", "1"], {"_times": _no_times}),
     "pictures": Step("_save_still", ["masks", "--out", "."]),
     "readers": Step("ask", ["--readers", "1", "--every", "0.1", "--seconds", "1"]),
     "walk": Step("walk", ["--seeds", "1", "--minutes", "0.01"], {"STEPS": 0}),
@@ -94,7 +79,6 @@ def test_the_first_step_can_be_taken(
     name: str,
     address: str,
     trained_folder: Path,
-    browser: Browser,
     shared: Page,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -108,25 +92,13 @@ def test_the_first_step_can_be_taken(
         yield Server(port, process, log)
 
     @contextmanager
-    def balanced(_processes: int) -> Iterator[Any]:
-        yield SimpleNamespace(port=port, ports=[port], wait=lambda: None)
-
-    @contextmanager
     def chromium() -> Iterator[Any]:
-        if name != "frames":
-            yield Chromium(shared, address, monkeypatch)
-            return
-        page = browser.new_page()  # what it counts begins with the document
-        try:
-            yield SimpleNamespace(new_page=lambda **_: page)
-        finally:
-            page.close()
+        yield Chromium(shared, address, monkeypatch)
 
     module = first_step.commands()[name]
     tools = {
         **dict.fromkeys(("served", "running"), serving),
         "headlight_app": lambda log: serving(log=log),
-        "balanced": balanced,
         "chromium": chromium,
         "firefox": lambda: nullcontext(SimpleNamespace(resize=lambda *_: None)),
     }

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from benchmarks.walk import ELSEWHERE, Watch, look, settle
 from tests.browser import app_page
+from tests.browser.watch import ELSEWHERE, Watch, look, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

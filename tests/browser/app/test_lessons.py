@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from benchmarks.lessons import Player, Score
 from tests.browser import app_page
+from tests.browser.lesson_player import Player, Score
 from transformer.files import installed
 from viz.app.links.address import CARRIED
 from viz.lessons import grading, read_lesson

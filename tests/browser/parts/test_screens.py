@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks import lesson_layout
-from tests.browser import accessibility
+from tests.browser import accessibility, lesson_layout
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
 from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import planted
@@ -242,7 +241,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone, bundled_address):
 
 def test_each_card_leaves_room_for_what_it_lights(desk, bundled_address, monkeypatch):
     monkeypatch.setattr(lesson_layout, "SETTLED", 0.3)
-    # all cards of all lessons at four sizes: python -m benchmarks layout
+    # all cards of all lessons at four sizes: python -m benchmarks lessons
     lesson, sizes = read_lesson(BUNDLED_LESSONS / "tour.de.md"), [(1280, 720), (390, 844)]
     lesson = replace(lesson, cards=lesson.cards[:2])
     open_ = lambda view: enter(desk, f"{bundled_address}/{view}")  # noqa: E731

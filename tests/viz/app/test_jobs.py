@@ -288,7 +288,9 @@ def sentence_page() -> None:
     trace = translator.trace("The dog sleeps in the garden.")
     most = 99 if st.session_state.get("here") else 0
     try:
-        st.text(jobs.computed(translator, trace, ("what", most), "*Work*", work, at_once=most))
+        st.text(
+            jobs.compute_measure(translator, trace, ("what", most), "*Work*", work, at_once=most)
+        )
     except jobs.UnfinishedError as unfinished:
         st.text(str(unfinished.job.part))
         unfinished.show(unfinished.job.part)

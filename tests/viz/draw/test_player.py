@@ -26,7 +26,7 @@ from viz.draw.player import (
     encode_player,
     head_of,
 )
-from viz.draw.trace_message import LARGEST, WINDOW, SearchStep, about, encode_window
+from viz.draw.trace_message import LARGEST, WINDOW, SearchStep, about, encode_for_players
 from viz.draw.watched import OPTIONS, options_of, watched_heads
 from viz.draw.wire import encode
 
@@ -44,7 +44,7 @@ BESIDE = about(OURS, "a model")
 
 def drawn(trace: AttentionTrace, steps: Sequence[SearchStep]) -> bytes:
     """Encode a player, and the trace that it names."""
-    key, carried = encode_window(trace, steps)
+    key, carried = encode_for_players(trace, steps)
     player = encode_player(key, BESIDE, selected=watched_heads(trace, ()))
     return encode({"trace": carried, "player": player})
 
@@ -127,7 +127,7 @@ def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(
     trace = translator.trace(" ".join(p.english for p in pairs[:8]), target=pairs[0].german * 5)
     steps = [SearchStep((("x", 0.5),), 0)] * len(trace.target_pieces)
     assert len(trace.source_pieces) > WINDOW < len(steps)
-    sent = decode(encode_window(trace, steps)[1])[0]["trace"]
+    sent = decode(encode_for_players(trace, steps)[1])[0]["trace"]
     assert [part["weights"].shape[-2:] for part in sent["kinds"]] == [(WINDOW, WINDOW)] * 3
     (kinds,) = states(tmp_path, [drawn(trace, steps)])
     outside = [len(side) - WINDOW for side in (trace.source_pieces, trace.target_pieces)]

@@ -73,7 +73,7 @@ answer: {measure: log probability without heads, heads: "L4 H5 cross, L2 H5 enco
 @pytest.fixture(autouse=True)
 def no_app(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what `tests/headlight/test_opened.py` tests: the app takes seconds to open."""
-    monkeypatch.setattr("viz.lessons.__main__._opened", lambda *_: [])
+    monkeypatch.setattr("viz.lessons.__main__._faults_of_views", lambda *_: [])
 
 
 @pytest.fixture

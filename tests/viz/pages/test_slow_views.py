@@ -90,14 +90,14 @@ def test_a_view_waits_for_its_jobs_and_then_draws_the_same(
     expected = drawn(opened())
     memory.forget_server_wide()
     held = request.getfixturevalue("held")
-    computed, start, started = jobs.computed, jobs.start, set()
+    computed, start, started = jobs.compute_measure, jobs.start, set()
 
     def noted(name: str, title: str, *more: Any) -> jobs.Job:
         started.add(title)
         return start(name, title, *more)
 
     monkeypatch.setattr(jobs, "start", noted)
-    monkeypatch.setattr(jobs, "computed", lambda *a, **k: computed(*a, **k | {"at_once": 0}))
+    monkeypatch.setattr(jobs, "compute_measure", lambda *a, **k: computed(*a, **k | {"at_once": 0}))
     app = opened()
     run_to_the_end(app, held)
     assert drawn(app) == expected

@@ -41,7 +41,7 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
 
 
 def read_tables(path: Path, names: Collection[T], most: int, advice: str) -> dict[T, Tensor]:
-    """Read tensors of these names, float32 and finite, from a file of at most so many bytes."""
+    """Read tensors of these names, float32 and finite, from a file of at most `most` bytes."""
     try:
         with reading(path):
             tensors = safetensors.torch.load(read_bytes(path, most))

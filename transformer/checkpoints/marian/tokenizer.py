@@ -105,7 +105,7 @@ class MarianTokenizer(tokenizers.Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """Encode a text to token ids, without `</s>`."""
-        return self._ids(self._cut(text))
+        return self._ids(self._pieces(text))
 
     def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
         """Encode many texts, one after another."""
@@ -118,7 +118,7 @@ class MarianTokenizer(tokenizers.Tokenizer):
 
     def pieces(self, text: str) -> list[tokenizers.Piece]:
         """Cut a text into pieces with word numbers; an unknown piece keeps its typed text."""
-        texts = self._cut(text)
+        texts = self._pieces(text)
         return tokenizers.with_words(self._ids(texts), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[tokenizers.Piece]:
@@ -140,7 +140,7 @@ class MarianTokenizer(tokenizers.Tokenizer):
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]
 
-    def _cut(self, text: str) -> list[str]:
+    def _pieces(self, text: str) -> list[str]:
         """Cut a text into pieces; the code of a language in front of it is one piece."""
         code = _CODE.match(text)
         if code is None or code.group() not in self.vocabulary.ids:

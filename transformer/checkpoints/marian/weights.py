@@ -236,7 +236,7 @@ def _marian_name(name: str) -> str:
 
 
 def _axis_of_d_model(name: str) -> int | None:
-    """Return which axis of a parameter has the size d_model; None if none has. `name` is ours."""
+    """Return the axis of a parameter with the size d_model, or None. `name` is ours."""
     module, parameter = name.split(".")[-2:]
     if module in ("W_O", "W_2", "norm"):
         return 0  # what it writes

@@ -56,7 +56,7 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
         layers["decoder_self"] = over_tokens(layers["decoder_self"])
     for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None if alone else inputs.mask()
-        layers[kind] = [_cut(layer, mask, keys) for layer in maps]
+        layers[kind] = [_without_padding(layer, mask, keys) for layer in maps]
     own = layers.get("decoder_self")
     if alone and own:
         lost = zip(attentions.decoder[0], own, strict=True)
@@ -118,7 +118,7 @@ def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
         return None
     maps = _rows(outputs.encoder, inputs.row(batch), "encoder_self")
     mask = inputs.mask()
-    return None if in_windows(maps) else [_cut(layer, mask, mask) for layer in maps]
+    return None if in_windows(maps) else [_without_padding(layer, mask, mask) for layer in maps]
 
 
 def _generated(
@@ -272,7 +272,9 @@ def _rows(layers: Layers, row: int, kind: Kind) -> Rows:
     ]
 
 
-def _cut(layer: Singles | None, rows: Bools | None, keys: Bools | None) -> Singles | None:
+def _without_padding(
+    layer: Singles | None, rows: Bools | None, keys: Bools | None
+) -> Singles | None:
     """Remove the padding of the two axes of `[head, query, key]`."""
     if layer is None:
         return None

@@ -35,7 +35,7 @@ class ModelInputs:
         self.number = int(number)
 
     def row(self, rows: int) -> int:
-        """Return the row among so many: `generate` writes sequences of one sentence in turn."""
+        """Return the index of the row: `generate` writes the sequences of a sentence in turn."""
         if rows == 0 or self.count % rows:
             raise InputError(
                 f"There are {rows} rows of tokens or of a mask for a batch of {self.count}: give "

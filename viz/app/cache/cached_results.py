@@ -206,7 +206,7 @@ def effect_of(
 def needed_heads(
     trace: AttentionTrace, count: int, translator: Translator, report: Report
 ) -> RemovalOrder:
-    """Find so many places of the order in which the sentence needs its heads, each cached."""
+    """Find the `count` heads that the sentence needs most, in order; each is cached."""
     order, count = RemovalOrder(), min(count, places(translator.model))
     for place in range(count):
 

@@ -86,7 +86,7 @@ def text_input(
     """Draw `st.text_input`, bound to the URL if `in_link`, of `most` characters or the URL's."""
     bind = "query-params" if in_link else None
     draw(label, default, key=key, max_chars=most or longest(key), bind=bind, **options)
-    return typed(key)
+    return read_text(key)
 
 
 def text_area(label: str, default: str = "", *, key: str, **options: Any) -> str:
@@ -94,7 +94,7 @@ def text_area(label: str, default: str = "", *, key: str, **options: Any) -> str
     return text_input(label, default, key=key, draw=st.text_area, **options)
 
 
-def typed(key: str) -> str:
+def read_text(key: str) -> str:
     """Read the text of a field from the session; empty where the browser sent something else."""
     text = st.session_state.get(key)
     return text if isinstance(text, str) else ""

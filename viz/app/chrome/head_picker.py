@@ -166,6 +166,6 @@ def removed_field() -> str:
     )
 
 
-def choose_removed(text: str) -> None:
-    """Set the heads that are off in the next run of the page, as the link has them."""
+def set_removed(text: str) -> None:
+    """Set the heads that the next run of the page removes, as text of the link."""
     st.session_state[navigation.REMOVED] = text

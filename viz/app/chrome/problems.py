@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer.errors import InputError
 from transformer.files.installed import ASSETS
-from viz.app.log import has_texts
+from viz.app.log import may_log_texts
 
 _LOG = logging.getLogger(__name__)
 _VARIABLES = "HEADLIGHT_"
@@ -22,7 +22,7 @@ def without_paths(error: object) -> str:
     for folder in sorted(_folders(), key=lambda folder: len(str(folder)), reverse=True):
         sentence = sentence.replace(str(folder), folder.name)
     # an error of what was typed may quote it
-    if sentence != logged and (not isinstance(error, InputError) or has_texts()):
+    if sentence != logged and (not isinstance(error, InputError) or may_log_texts()):
         _LOG.warning("%s", logged)
     return sentence
 

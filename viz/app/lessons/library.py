@@ -37,7 +37,7 @@ class Library(NamedTuple):
     problems: list[str]
 
 
-def offered() -> Library:
+def read_offered() -> Library:
     """Read all lessons; a teacher's lesson replaces a bundled one of the same name."""
     lessons: dict[str, Lesson] = {}
     problems: list[str] = []
@@ -87,7 +87,7 @@ def draw_lessons() -> None:
 
     Those in the browser's language are in sight, the others behind its name.
     """
-    available = offered()
+    available = read_offered()
     own = language()
     bundled = {path.stem for path in BUNDLED_LESSONS.glob("*.md")}
     lessons = sorted(

@@ -16,7 +16,7 @@ from transformer import HeadlightError
 from transformer.files.installed import BUNDLED
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.fields import button, text_input, typed
+from viz.app.chrome.fields import button, read_text, text_input
 from viz.app.chrome.problems import say
 from viz.app.lessons import class_answers, library, progress
 from viz.app.lessons.progress import Progress, card_view, draw_link, is_open
@@ -27,7 +27,7 @@ from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
 from viz.lessons.classroom import MAX_MINUTES, class_link, qr_code
-from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
+from viz.lessons.grading import Answer, answer_key, format_answer, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
 from viz.lessons.texts import TEXTS, hint
@@ -72,7 +72,7 @@ def begin() -> None:
     """Take the sentence of the lesson if the address has none; call this before the bar."""
     st.session_state[address.UNLOCKED] = False
     place = progress.current()
-    lesson = library.offered().lessons.get(place.lesson) if place else None
+    lesson = library.read_offered().lessons.get(place.lesson) if place else None
     if place is None or lesson is None:
         return
     progress.settle(lesson)
@@ -86,7 +86,7 @@ def begin() -> None:
 def label(name: str) -> str:
     """Return a text of `viz.lessons.texts` in the language of the open lesson, else in English."""
     place = progress.current()
-    lesson = library.offered().lessons.get(place.lesson) if place else None
+    lesson = library.read_offered().lessons.get(place.lesson) if place else None
     return TEXTS[lesson.language if lesson else "en"][name]
 
 
@@ -95,7 +95,7 @@ def show(page: str, bar: BarTranslation | None) -> tuple["_Panel", DeltaGenerato
     if (place := progress.current()) is None:
         return None
     with st.container(key="lesson", gap="small"):
-        offered = library.offered()
+        offered = library.read_offered()
         if (lesson := offered.lessons.get(place.lesson)) is None:
             own = [text for text in offered.problems if text.startswith(f"{place.lesson}.md")]
             say(own[0] if own else "There is no such lesson here: take one from “Lessons”.")
@@ -311,7 +311,7 @@ class _Panel(NamedTuple):
         seen = right and SHOWN in self.place.on(self.task)
         with st.container(key=f"lesson-verdict-{number}"):
             if right or given == SHOWN:
-                text = as_markdown(in_language(answer, self.lesson.language))
+                text = as_markdown(format_answer(answer, self.lesson.language))
                 verdict = texts["right" if right else "shown"].format(answer=text)
                 if text.rstrip("”“’‘").endswith((".", "!", "?")):  # a choice that is a sentence
                     verdict = verdict.removesuffix(".")
@@ -367,7 +367,7 @@ def _submit(card: Card, task: str, key: str) -> None:
 
 def _open_card(number: int, sentence: str) -> None:
     address.choose(progress.CARD, str(number + 1))
-    if sentence and sentence != typed(search_request.TEXT):
+    if sentence and sentence != read_text(search_request.TEXT):
         search_request.put_text(sentence)
 
 

@@ -61,14 +61,14 @@ def show(page: str, head: Mapping[str, str] | None = None) -> None:
 def link(number: int, label: str, head: Mapping[str, str] | None = None) -> None:
     """Draw a link to a stop."""
     stop = STOPS[number - 1]
-    carried = (head or {}) if stop.page != STOPS[0].page else _watched()
+    carried = (head or {}) if stop.page != STOPS[0].page else _name_watched_head()
     # a link within a page would take the sentence out of the address
     sentence = {name: st.query_params[name] for name in _SENTENCE if name in st.query_params}
     choices = {**stop.choices, **carried, **sentence, address.STOP: str(number)}
     navigation.plain_link(stop.page, label, choices)
 
 
-def _watched() -> dict[str, str]:
+def _name_watched_head() -> dict[str, str]:
     """Name the head that is open on this page as the player does, if there is one."""
     kind, *place = (
         st.query_params.get(name) or st.session_state.get(name)

@@ -24,7 +24,7 @@ class OtherModel(NamedTuple):
 
 
 def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> OtherModel | None:
-    """Draw the menu of other models for the language, and the `reverse` one; None if none."""
+    """Draw the menu of other models for the language; return the choice, None if there is none."""
     ours = bar.translator.languages
     offered = menu.offered_models()
     names = [

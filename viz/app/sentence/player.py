@@ -16,7 +16,7 @@ from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
-from viz.draw.trace_message import SearchStep, about, encode_window, word_links
+from viz.draw.trace_message import SearchStep, about, encode_for_players, word_links
 from viz.draw.watched import search_steps, watched_heads
 
 
@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
     watched: Head | None
 
 
-def scored(bar: BarTranslation) -> Scored:
+def score_translation(bar: BarTranslation) -> Scored:
     """Score the translation in the bar piece by piece, with the best alternatives of each step."""
     return cached_results.score(bar.translator, *scored_pair(bar), bar.used.alpha)
 
@@ -40,7 +40,7 @@ def scored_pair(bar: BarTranslation) -> tuple[str, str | tuple[str, ...]]:
 
 def carry_trace(trace: AttentionTrace, steps: Sequence[SearchStep]) -> str:
     """Put a trace on the page, and return the name by which its pictures ask for it."""
-    key, data = memory.memo_per_trace(trace, "message", lambda: encode_window(trace, steps))
+    key, data = memory.memo_per_trace(trace, "message", lambda: encode_for_players(trace, steps))
     mount("trace", data)
     return key
 
@@ -61,7 +61,7 @@ def show_player(
     The links are those of the settings, unless they are `linked` otherwise. `on_pick` receives what
     a click sends, unchecked; heads can be removed where it is given.
     """
-    steps = search_steps(scored(bar))
+    steps = search_steps(score_translation(bar))
     if len(steps) != len(trace.target_pieces):
         return Drawn(carry_trace(trace, ()), None)  # of other pieces: nothing beats something else
     heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))

@@ -182,7 +182,7 @@ def as_text(pieces: Sequence[str]) -> str:
     return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
 
 
-def typed(settings: SearchSettings) -> dict[str, Any]:
+def fields_of(settings: SearchSettings) -> dict[str, Any]:
     """Return the fields of a request for these settings, by name."""
     return {option.field: option.as_typed(getattr(settings, option.field)) for option in OPTIONS}
 

@@ -133,7 +133,7 @@ def url_choices() -> dict[str, str]:
     """Return the URL parameters of the sentence in the bar and of its search."""
     names = (name for name in search_request.NAMES if name in st.query_params)
     choices = {name: st.query_params[name] for name in names}
-    if in_link() and (text := fields.typed(TEXT)):  # the address leaves out the first example
+    if in_link() and (text := fields.read_text(TEXT)):  # the address leaves out the first example
         choices[TEXT] = text
     return choices
 
@@ -177,7 +177,7 @@ def _inputs(
     sentence: DeltaGenerator, model: str, offered: OfferedModels
 ) -> tuple[SearchRequest, DeltaGenerator]:
     # sentences that would make the URL too long for a reload stay out of it
-    text, edited = fields.typed(TEXT), fields.typed(search_request.EDITED)
+    text, edited = fields.read_text(TEXT), fields.read_text(search_request.EDITED)
     if restored := address.is_restored():  # the URL leaves out long texts
         text = st.query_params.get(TEXT, "" if in_link() else text)
         edited = st.query_params.get(search_request.EDITED, "" if in_link() else edited)
@@ -222,6 +222,6 @@ def _answer(
 def _swap(reverse: str) -> None:
     """Swap sentence and translation; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
-    is_current = text == fields.typed(TEXT) and translation
-    search_request.put_text(translation if is_current else fields.typed(TEXT))
+    is_current = text == fields.read_text(TEXT) and translation
+    search_request.put_text(translation if is_current else fields.read_text(TEXT))
     _read_by(reverse)  # beam and α stay; what was forced or forbidden belongs to the other language

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import InputError
 from transformer.text.languages import Languages, Side, name_of, without_code
-from viz.app.chrome.fields import text_area, typed
+from viz.app.chrome.fields import read_text, text_area
 from viz.app.links import address
 from viz.app.sentence.search_request import TEXT, put_text
 
@@ -73,7 +73,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
         names = {code: name_of(code) for code in languages.codes}
 
         def ask() -> None:
-            code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
+            code, text = st.session_state[LANGUAGE], without_code(read_text(TEXT))
             put_text(text if code is None else languages.with_target_code(code, text))
 
         st.selectbox(

@@ -48,15 +48,17 @@ def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in (title, "id", how))
     names = [display_tokens([p.text])[0] if p.id in SPECIAL else p.text for p in pieces]
     rows = (
-        "".join(f"<td>{escape(cell)}</td>" for cell in (name, f"{p.id}", _cut(tokenizer, p)))
+        "".join(
+            f"<td>{escape(cell)}</td>" for cell in (name, f"{p.id}", _describe_origin(tokenizer, p))
+        )
         for name, p in zip(names, pieces, strict=True)
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table translate='no'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cut(tokenizer: Tokenizer, piece: Piece) -> str:
-    """Say how a piece came about; of unknown characters, their bytes in UTF-8."""
+def _describe_origin(tokenizer: Tokenizer, piece: Piece) -> str:
+    """Describe the origin of a piece: its last pair, its score, or bytes of unknown characters."""
     if piece.id in SPECIAL:
         return ""
     if piece.id == UNK:

@@ -116,6 +116,6 @@ def _costliest(model: Translator, trace: AttentionTrace) -> list[Finding]:
     if max(len(trace.source_pieces), len(trace.target_pieces)) > jobs.SHORT:
         return []
     title, first = "Removing each head", partial(cached_results.needed_heads, trace, 1)
-    order = jobs.computed(model, trace, ("first head",), title, first)
+    order = jobs.compute_measure(model, trace, ("first head",), title, first)
     finding = passes.costliest_head(model, trace, order)
     return [finding] if finding else []

@@ -64,7 +64,7 @@ def compute_in_job(
     trace = next((x for x in values if isinstance(x, AttentionTrace)), bar.trace)
     key, at_once = (function.__qualname__, call.key), job.at_once
     work = _work(translator, function, values, named)
-    result: T = jobs.computed(translator, trace, key, job.title, work, at_once=at_once)
+    result: T = jobs.compute_measure(translator, trace, key, job.title, work, at_once=at_once)
     _listing().add(name, call, result)
     return result
 

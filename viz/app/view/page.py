@@ -89,13 +89,13 @@ class Page:
                 if asks:
                     asked = Question(chosen.question or self.question, self.terms)
                     worth_seeing.show(self.path, bar.translation, chosen.find, findings, asked)
-                chosen.draw(*_given(chosen.needs, bar))
+                chosen.draw(*_drawn_with(chosen.needs, bar))
         finally:
             del st.session_state[_ROW], st.session_state[_FINDINGS]
         self.foot()
 
 
-def _given(needs: Need, bar: Bar) -> tuple[object, ...]:
+def _drawn_with(needs: Need, bar: Bar) -> tuple[object, ...]:
     """Return what a view is drawn with, or say what is missing."""
     if needs == "nothing":
         return ()

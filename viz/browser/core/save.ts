@@ -20,7 +20,7 @@ interface Texts { // around a picture
 export type Sheet = Omit<Drawing, "name"> & Texts;
 
 export const SHARP = 2; // pixels for each unit of a drawing
-const PRINTED = 4; // likewise, on paper: 384 for each inch
+const PRINT_SCALE = 4; // likewise, on paper: 384 for each inch
 const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
@@ -84,7 +84,7 @@ function savePng(drawing: Drawing) {
 }
 
 async function savePdf(drawing: Drawing) {
-  const canvas = rasterOf(drawing, PRINTED);
+  const canvas = rasterOf(drawing, PRINT_SCALE);
   const { data: pixels, width, height } = penOf(canvas).getImageData(
     0, 0, canvas.width, canvas.height);
   offer(await pdfOf({ pixels, width, height }, drawing), `${drawing.name}.pdf`);

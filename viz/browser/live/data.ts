@@ -22,12 +22,12 @@ export interface LiveData {
   common: Record<string, string[]>; // words of a language that the other does not have
 }
 
-export const message = async (id: string) => decode(await unzip(await textOf(id)));
+export const readMessage = async (id: string) => decode(await unzip(await textOf(id)));
 
 const traces = new Map<number, Trace>();
 
 export async function storedAt(number: number): Promise<Trace> {
-  const trace = traces.get(number) ?? readTrace(await message(`stored-${number}`));
+  const trace = traces.get(number) ?? readTrace(await readMessage(`stored-${number}`));
   traces.set(number, trace);
   return trace;
 }

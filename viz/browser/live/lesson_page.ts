@@ -9,7 +9,7 @@ import { runLesson } from "../lesson.ts";
 import { playerData } from "../player/from_trace.ts";
 import type { PlayerData } from "../player/plan.ts";
 import { Player } from "../player/view.ts";
-import { type LiveData, message } from "./data.ts";
+import { type LiveData, readMessage } from "./data.ts";
 import { firstHead } from "./page.ts";
 import { type Listener, LiveSentence } from "./sentence.ts";
 
@@ -31,7 +31,7 @@ export class LessonPage implements Listener {
       }
     }
     await this.sentence.showStored();
-    await runLesson(this.root, await message("lesson-data"), (card) => this.draw(card));
+    await runLesson(this.root, await readMessage("lesson-data"), (card) => this.draw(card));
     await this.sentence.begin();
   }
 

@@ -22,7 +22,7 @@ import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
 import { showChips } from "./chips.ts";
 import { hold } from "./held.ts";
-import { type Act, type Listener, LiveSentence } from "./sentence.ts";
+import { type Activity, type Listener, LiveSentence } from "./sentence.ts";
 import { Tasks } from "./tasks.ts";
 import { changedRow } from "../player/changes.ts";
 
@@ -51,8 +51,8 @@ export class LivePage implements Listener {
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
-  doing: Act = ""; // what a visitor does
-  resting: Act = ""; // how what it waits for was made
+  doing: Activity = ""; // what a visitor does
+  resting: Activity = ""; // how what it waits for was made
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
   played = ""; // and that of the player
@@ -138,7 +138,7 @@ export class LivePage implements Listener {
   }
 
   /** Keep what is shown before another act: Back leads to it, however soon that comes. */
-  onAct(act: Act) {
+  onAct(act: Activity) {
     this.player?.wait();
     this.doing = act;
     if (this.rest && (!this.act || this.act !== this.resting)) this.keep(this.resting);
@@ -293,12 +293,12 @@ export class LivePage implements Listener {
   }
 
   /** What is being done, of which the address keeps the end alone. */
-  get act(): Act {
+  get act(): Activity {
     return this.doing || (this.breaking.wanted ? "breaking" : "");
   }
 
   /** Keep in the address what is shown; Back takes back one act after another. */
-  keep(act: Act) {
+  keep(act: Activity) {
     const { open, written, sentence: { languages, shown, shownEdits } } = this;
     window.clearTimeout(this.rest);
     this.rest = 0;

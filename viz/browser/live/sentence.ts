@@ -20,11 +20,11 @@ export interface Edits { removed: HeadPlace[]; rows: Row[]; prefix: string[] }
 const NO_EDITS: Edits = { removed: [], rows: [], prefix: [] };
 
 /** What a visitor does for a while, of which the address keeps the end alone. */
-export type Act = "typing" | "breaking" | "";
+export type Activity = "typing" | "breaking" | "";
 
 export interface Listener {
   onTrace: (trace: Trace) => void; // a sentence is translated, or once more with edits
-  onAct?: (act: Act) => void; // something else is about to be shown
+  onAct?: (act: Activity) => void; // something else is about to be shown
   onOriginal?: () => void; // and log P of its original is there
   onOrdered?: (answer: Ordered) => void;
   onFailed?: () => void; // the model is not there
@@ -167,7 +167,7 @@ export class LiveSentence {
   }
 
   /** Take another sentence, perhaps of the other direction. */
-  go(direction: number, text: string, edits: Partial<Edits> = {}, note = "", act: Act = "") {
+  go(direction: number, text: string, edits: Partial<Edits> = {}, note = "", act: Activity = "") {
     this.listener.onAct?.(act);
     if (direction !== this.direction) {
       this.direction = direction;
@@ -345,7 +345,7 @@ export class LiveSentence {
     const { rows, prefix, removed } = this.edits;
     if (this.whole?.source.text === this.field.value && (rows.length || prefix.length)) {
       this.edits = { ...NO_EDITS, removed };
-      this.note = `${message} Painted rows and the chosen beginning are left out.`;
+      this.note += ` ${message} Painted rows and the chosen beginning are left out.`;
       this.ask();
       return;
     }

@@ -35,14 +35,14 @@ export interface Broken {
   note: string; // where it stands in the queue, or why there is nothing
 }
 
-interface Removed extends Removal {
+interface ShownRemoval extends Removal {
   row: RowPart[]; // what the model writes now, and what it lost
   written: string[]; // its subwords, after the token that it begins with
   text: string; // the same as a sentence
   changes: ReturnType<typeof changedWords>;
 }
 
-type Shown = Omit<Broken, "places"> & { places: Removed[] };
+type Shown = Omit<Broken, "places"> & { places: ShownRemoval[] };
 
 interface Player {
   changed: () => void; // draw the picture again
@@ -127,7 +127,7 @@ export class BreakIt {
     this.shown = Math.min(this.shown, data.total); // a link may ask for more
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
-    const places = data.places.map(({ target, maps, ...place }, n): Removed => ({
+    const places = data.places.map(({ target, maps, ...place }, n): ShownRemoval => ({
       ...place, text: target.text, written: writtenOf(target).slice(0, WINDOW + 1),
       row: changedRow(data.target, target, WINDOW), changes: changedWords(data.target, target),
       maps: maps?.map(readMaps) ?? known[n]?.maps ?? null,
@@ -166,7 +166,7 @@ export class BreakIt {
   }
 
   /** What the picture shows: of heads that are still computed, those that have come. */
-  get places(): Removed[] {
+  get places(): ShownRemoval[] {
     return this.data?.places.slice(0, this.shown) ?? [];
   }
 
@@ -174,7 +174,7 @@ export class BreakIt {
     return this.places.map(({ head }) => head);
   }
 
-  get now(): Removed | undefined {
+  get now(): ShownRemoval | undefined {
     return this.places.at(-1);
   }
 
@@ -200,14 +200,14 @@ export class BreakIt {
   }
 
   /** Say what is done, or compare two figures, each with what it is of. */
-  lines(data: Shown | null, places: Removed[]): [string, ...[string, string][]] {
+  lines(data: Shown | null, places: ShownRemoval[]): [string, ...[string, string][]] {
     if (data && this.shown && places.length === this.shown) {
       return ["", ...compared(data, places)];
     }
     return [this.note(data, places)];
   }
 
-  note(data: Shown | null, places: Removed[]): string {
+  note(data: Shown | null, places: ShownRemoval[]): string {
     if (!data) return "Computing which heads this sentence needs most …";
     if (data.note) return data.note;
     if (this.shown) return `Removing head ${places.length + 1} of ${this.shown} …`;
@@ -217,7 +217,7 @@ export class BreakIt {
 }
 
 /** Compare how probable the first translation is without these heads and without random ones. */
-function compared({ log_p: before }: Shown, places: Removed[]): [string, string][] {
+function compared({ log_p: before }: Shown, places: ShownRemoval[]): [string, string][] {
   const { head, log_p: after, changes, control } = places[places.length - 1];
   const count = places.length;
   const lines: [string, string][] = [[

@@ -67,7 +67,7 @@ function inLines(data: LinkData, width: number, measure: Measure) {
   const places: Record<Side, WordPlace[]> = { source: [], target: [] };
   pairs.forEach((pair, n) => {
     const top = n * (high + LINES.between) + NUMBER.height;
-    const starts = alongside(pair, sizes, data.links, gap, width, leftward);
+    const starts = placeWords(pair, sizes, data.links, gap, width, leftward);
     for (const side of SIDES) {
       const y = top + (side === "source" ? 0 : line + links);
       starts[side].forEach((x, nth) => {
@@ -113,7 +113,7 @@ function inColumns(data: LinkData, width: number, measure: Measure) {
   const rows = Math.max(data.source.length, data.target.length);
   const whole = both((side) => [0, data[side].length] as [number, number]);
   const sizes = both((side) => Array(data[side].length).fill(row));
-  const starts = alongside(whole, sizes, data.links, 0, rows * row, both(() => false));
+  const starts = placeWords(whole, sizes, data.links, 0, rows * row, both(() => false));
   const column = (side: Side, x: number, wide: number) => starts[side].map((y, n) =>
     ({ text: texts[side][n], x, y, width: wide, height: row }));
   return {
@@ -127,7 +127,7 @@ export const leftwardOf = (data: Pick<LinkData, Side>) =>
 
 /** Place the words of two lines: the longer packed, the other as near to its partners as it can.
  * @param leftward whether the words of a line follow one another leftward */
-function alongside(
+function placeWords(
   pair: LinePair, all: Record<Side, number[]>, links: Link[], gap: number, room: number,
   leftward: Record<Side, boolean>,
 ): Record<Side, number[]> {

@@ -66,7 +66,7 @@ class Scene(NamedTuple):
             return f"{len(values)} × {self.tensors.vocab_size:,}"
         return times(values.shape)
 
-    def named(self, name: str, box: Box) -> str:
+    def name_with_layer(self, name: str, box: Box) -> str:
         """Return a name of a box with its layer."""
         return f"{name}, layer {self.layer(box) + 1}" if box.layered else name
 
@@ -193,7 +193,7 @@ def figure_1(bar: BarTranslation) -> None:
     scene = Scene(model, trace, tensors, layers, bar.origin)
     steps: list[SearchStep] = []
     with suppress(HeadlightError):  # where the model cannot have written the translation
-        steps = search_steps(player.scored(bar))
+        steps = search_steps(player.score_translation(bar))
     written = counted(len(steps), "subword")
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:
@@ -210,7 +210,7 @@ def figure_1(bar: BarTranslation) -> None:
     drawn = []
     for name, box in boxes.items():
         shape, values = scene.shape(box), scene.values(box)
-        label = f"{scene.named(spoken_name(box), box)}: {shape}"
+        label = f"{scene.name_with_layer(spoken_name(box), box)}: {shape}"
         parts = box.title, shape, label, values, box.kind, sentences[name], box.paper
         drawn.append(DrawnBox(name, *parts))
     picture, details = st.columns([2, 1], gap="large")
@@ -250,7 +250,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     if scene.values(box) is not None:
         part("output", tensors, box.value.format(scene.layer(box)))
     with st.container(key="arch-opened"):
-        st.subheader(scene.named(box.heading, box), anchor=False)
+        st.subheader(scene.name_with_layer(box.heading, box), anchor=False)
     st.latex(box.equation)
     if is_norm := box.name.endswith("_norm"):
         name = box.module.format(scene.layer(box))
@@ -298,9 +298,9 @@ def _picture(scene: Scene, box: Box) -> None:
         data = encode_strip(
             values,
             scene.rows(box),
-            title=scene.named(box.heading, box),
+            title=scene.name_with_layer(box.heading, box),
             columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
-            caption=scene.origin.caption(f"{scene.named(box.heading, box)}."),
+            caption=scene.origin.caption(f"{scene.name_with_layer(box.heading, box)}."),
         )
         mounts.mount("arch-tensor", data)
 

@@ -13,7 +13,7 @@ from viz.draw.formatting import counted, format_p, per_cent
 from viz.draw.labels import capitalised, display_tokens, named_head
 from viz.figures.heads import SIGNIFICANT
 from viz.pages.corpus import head_grids
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 
 JOB = "corpus-dictionary"
 
@@ -21,7 +21,7 @@ JOB = "corpus-dictionary"
 @view("Dictionary", needs="model", question="Which heads hold a dictionary, and which copy?")
 def dictionaries(translator: Translator) -> None:
     """Draw what each head of the cross-attention writes for the subwords of the lines."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     over = f"dictionaries over {counted(len(lines), 'line')}"
     offer = Offer(JOB, f"Reading {over}", f"Read the {over}")
     measure = dictionary.measure_dictionaries

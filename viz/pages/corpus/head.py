@@ -19,7 +19,7 @@ from viz.draw import palette
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.figures import changes, head_scatter
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 
 MEASURE = "corpus_measure"  # name in the URL
@@ -32,7 +32,7 @@ _IN_ROW = 5
 @view(navigation.ONE_HEAD, needs="model", question="On which lines does a head do most, and least?")
 def one_head(translator: Translator) -> None:
     """Draw one head over all lines."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     with controls_row("corpus-head-controls"):
         head = pick_head(translator, link_parameters(*first_head(lines)))
         names = lines.measures_of([head])

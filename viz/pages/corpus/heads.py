@@ -14,7 +14,7 @@ from viz.app.view import compute, figure, view
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
@@ -23,7 +23,7 @@ X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 @view("Heads", needs="model", question="What does each head do over many lines?")
 def all_heads(translator: Translator) -> None:
     """Draw the scatter of all heads, then their table."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     means = compute("means", head_means, lines)
     table = compute("table", heads_table, lines, means)
     names = list(lines.head_values)

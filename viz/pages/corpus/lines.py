@@ -22,7 +22,7 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import state_of_file
 from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
+from viz.app.chrome.fields import choose_one, file_field, read_text, release_file, text_area
 from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.view import Content, NothingToDrawError, compute, controls, list_file
@@ -61,7 +61,7 @@ class OwnLines:
     costs: bool  # whether the cost of each head is measured
 
 
-def needed(translator: Translator) -> MeasuredLines:
+def choose_lines(translator: Translator) -> MeasuredLines:
     """Draw the choice of lines and their fields; return the lines."""
     path, lines = translator.folder / result_file.FILE, None
     has_examples = state_of_file(path) is not None
@@ -107,7 +107,7 @@ def _own(translator: Translator) -> MeasuredLines | None:
     if job is not None:
         jobs.show(job)
     if own is None:
-        if has_arrived() and raw_value(LINES) == OWN and not typed(PASTED):
+        if has_arrived() and raw_value(LINES) == OWN and not read_text(PASTED):
             st.text(
                 "A reload or a link opens this page without your lines: paste them again, or open "
                 "earlier results."

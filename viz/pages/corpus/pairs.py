@@ -103,7 +103,7 @@ def _draw(measured: MeasuredPairs) -> None:
         format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
     number, heads = len(shown.pairs), len(table)
-    strongest = "Patched alone, no head takes 0.01 of it."
+    strongest = "No single patched head changes them by 0.01."
     if best[LOST] >= SEEN:
         strongest = (
             f"With one head patched, they lose the most with {head}: {value} ({low} to {high}),"

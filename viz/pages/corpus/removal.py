@@ -28,7 +28,7 @@ from viz.app.view import Offer, cached, compute, compute_on_request, figure, vie
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures import changes
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 from viz.pages.corpus.search import lines_table
 
@@ -54,7 +54,7 @@ class TriedSet(NamedTuple):
 )
 def remove_heads(translator: Translator) -> None:
     """Draw what changes on the lines without some heads."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     heads = _choose_heads(translator, lines, cached(head_means, lines))
     without: LinesWithout | None = None
     if not heads:
@@ -96,7 +96,7 @@ _PRESSED = "corpus.removal_pressed"
 
 
 def _press(text: str) -> None:
-    head_picker.choose_removed(text)
+    head_picker.set_removed(text)
     st.session_state[_PRESSED] = True
 
 

@@ -28,7 +28,7 @@ from viz.app.chrome.head_picker import link_parameters, pick_head
 from viz.app.sentence import search_request
 from viz.app.view import compute, list_result, part, view
 from viz.draw import formatting, labels
-from viz.pages.corpus.lines import needed
+from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
@@ -55,7 +55,7 @@ PRESETS: dict[str, tuple[str, str]] = {
 @view("Search", needs="model", question="Which lines stand out by a measure?")
 def search(translator: Translator) -> None:
     """Draw the lines that match, sorted by a measure."""
-    lines = needed(translator)
+    lines = choose_lines(translator)
     name, ascending, head = _choose_order(translator, lines)
     words = _choose_words()
     measure = name.removeprefix(HEAD)

@@ -18,7 +18,7 @@ PAGE = Page(
         tables.similarity,
         tables.rotation,
         sentence.embeddings,
-        tables.learned,
+        tables.draw_learned,
         longer.longer,
         sentence.remove_positions,
     ),

@@ -263,7 +263,7 @@ PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row
 
 
 @view("Learned")
-def learned() -> None:
+def draw_learned() -> None:
     """Draw the similarity of the rows of a learned table, and where it was never trained."""
     stack = pick_stack()
     table = getattr(compute("tables", learned_positions, ROWS / "learned"), stack)

@@ -28,7 +28,7 @@ from viz.findings.passes import INPUT_NAMES, edge_text
 from viz.pages.roles import head_charts
 
 PATCH = "patch_edges"
-"""Name in the URL: whether random edges are patched, too."""
+"""Name in the URL: whether random edges are patched as well."""
 MAX_SUBWORDS = 128
 """Longest side up to which edges are computed: beyond it they take too much time and memory."""
 

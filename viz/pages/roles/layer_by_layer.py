@@ -215,7 +215,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
     measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     given: dict[str, Any] = {"budget": SearchBudget, **settings.arguments}
     try:
-        readings: list[LayerReading] = jobs.computed(
+        readings: list[LayerReading] = jobs.compute_measure(
             translator, trace, measure, title,
             lambda model, report: read_layers(model, trace, progress=report, **given),
             at_once=16,
@@ -229,7 +229,7 @@ def _encoder_layers(bar: BarTranslation) -> None:
     for reading in readings:
         pieces = counted(reading.length, "subword")
         if not reading.ended:
-            pieces = f"stopped without an end after {pieces}"
+            pieces = f"cut off after {pieces}, without an end"
         log_p = f"log probability of the original translation {format_number(reading.log_prob)}"
         show_candidate(
             reading.translation.text,

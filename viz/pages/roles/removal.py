@@ -20,7 +20,7 @@ from transformer.kinds import KINDS
 from viz.app import jobs
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields, mounts, problems
-from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
+from viz.app.chrome.head_picker import head_buttons, open_head, set_removed
 from viz.app.links import navigation
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence import search_request, sentence_bar
@@ -113,7 +113,7 @@ def _effect(
         settings = bar.used.settings
         given = translation, trace, donor, removals, settings
         if removals:  # of a long sentence, it is in the cache then
-            jobs.computed(
+            jobs.compute_measure(
                 translator, trace, ("effect", settings, controls.removed, donor and donor.source),
                 "Translating without these heads",
                 lambda model, _: bool(cached_results.effect_of(model, *given)), at_once=64,
@@ -148,7 +148,7 @@ def _grid(
             open_head(head)
         else:
             now = removal_controls.removed_now(*shape)
-            choose_removed(format_removals(toggled(now, head, controls.replacement)))
+            set_removed(format_removals(toggled(now, head, controls.replacement)))
 
     data = head_grid.encode_grid(
         heads,
@@ -220,7 +220,7 @@ def _map(
     def on_paint(squares: list[tuple[int, int]]) -> None:
         if squares and search_request.is_asked(request):
             now = removal_controls.removed_now(*shape_of_heads)
-            choose_removed(removal_controls.painted_squares(now, controls.head, shape, squares))
+            set_removed(removal_controls.painted_squares(now, controls.head, shape, squares))
         else:
             mounts.queue_outdated_notice()
 

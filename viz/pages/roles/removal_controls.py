@@ -21,8 +21,15 @@ from transformer.corpus.head_report import Curve, HeadReport
 from viz.app import jobs
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, mounts, problems
-from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
-from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
+from viz.app.chrome.fields import (
+    choose_one,
+    clamp_choice,
+    controls_row,
+    menu,
+    read_text,
+    text_field,
+)
+from viz.app.chrome.head_picker import open_head, pick_head, removed_field, set_removed
 from viz.app.links import address, navigation
 from viz.app.sentence import search_request, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -87,7 +94,7 @@ def draw_controls(
         removed = removed_field()
     with row:
         head = pick_head(translator, worth_seeing.default_choices("roles", translator, trace))
-        restore = partial(choose_removed, "")
+        restore = partial(set_removed, "")
         st.button(
             "Restore all",
             key="removal-none",
@@ -106,7 +113,7 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
 
     It stands before the field of the removed heads is drawn, so that it may set it.
     """
-    now, _ = parse_removals(typed(navigation.REMOVED), translator.model)
+    now, _ = parse_removals(read_text(navigation.REMOVED), translator.model)
     off = tuple(removal.place for removal in now)
     asked = off, cached_results.key_of(translator, trace)
     if st.button(
@@ -121,11 +128,11 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
 
     title, more = "Removing one head after another", len(off) + 1
     work = partial(cached_results.needed_heads, trace, more)
-    order = jobs.computed(translator, trace, ("needed", more), title, work)
+    order = jobs.compute_measure(translator, trace, ("needed", more), title, work)
     del st.session_state[_ASKED]
     if (head := next((head for head in order.heads if head not in off), None)) is not None:
         open_head(head)
-        choose_removed(format_removals([*now, Removal(*head)]))
+        set_removed(format_removals([*now, Removal(*head)]))
 
 
 def removed_now(layers: int, heads: int) -> list[Removal]:
@@ -136,7 +143,7 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
 
     The model itself is not an argument, since a click's handler stays in memory with the tab.
     """
-    removals, _ = parse_removals(typed(navigation.REMOVED), None)
+    removals, _ = parse_removals(read_text(navigation.REMOVED), None)
     first = {removal.place: removal for removal in reversed(removals)}
     return [r for r in removals if first[r.place] is r and r.layer < layers and r.head < heads]
 
@@ -193,7 +200,7 @@ def paint_rows(bar: BarTranslation, head: Head, removals: Sequence[Removal]) -> 
         def chosen() -> None:
             if search_request.is_asked(request):
                 now, keys = removed_now(*shape_of_heads), st.session_state[_KEYS]
-                choose_removed(format_removals(with_row(now, head, shape, row, keys)))
+                set_removed(format_removals(with_row(now, head, shape, row, keys)))
             else:
                 mounts.queue_outdated_notice()
 
@@ -265,7 +272,7 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         0,
         len(curve.order),
         key=_COUNT,
-        on_change=lambda: choose_removed(format_removals(order[: st.session_state[_COUNT]])),
+        on_change=lambda: set_removed(format_removals(order[: st.session_state[_COUNT]])),
     )
     # most clicks leave the place on the curve as it was
     charts.altair_chart(

@@ -101,7 +101,7 @@ def _explain_formula(quantity: str, sizes: costs.Sizes, longest: int) -> str:
 
 def _measured(field: str, sizes: costs.Sizes) -> None:
     heading = st.empty()
-    if (measurement := measurements.measured("layers", "d", "h", "k")) is None:
+    if (measurement := measurements.read_or_say_missing("layers", "d", "h", "k")) is None:
         return
     d, h, k = measurement.sizes
     measured = costs.Sizes(d=d, h=h, k=k, r=sizes.r)

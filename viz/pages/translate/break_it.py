@@ -56,7 +56,11 @@ def show_break(bar: BarTranslation, trace: AttentionTrace) -> None:
     def removed_so_far() -> tuple[Sequence[player.RemovedHead], str, bool]:
         """Return the heads that are removed so far, a note, and whether these are all."""
         try:
-            return jobs.computed(bar.translator, trace, measure, "Removing heads", work), "", True
+            return (
+                jobs.compute_measure(bar.translator, trace, measure, "Removing heads", work),
+                "",
+                True,
+            )
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
             ahead = job.ahead

@@ -66,7 +66,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
     )
     mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))
     if bar.used.edited:
-        score = player.scored(bar)
+        score = player.score_translation(bar)
         written = [piece.text for piece in score.pieces]
         st.button(
             "Let the model finish the sentence",
@@ -79,7 +79,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
 
 
 def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:
-    score = player.scored(bar)
+    score = player.score_translation(bar)
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     return [
         alternatives.EditorPiece(
@@ -191,7 +191,7 @@ def show_alternatives(bar: sentence_bar.BarTranslation) -> None:
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     pieces = _pieces(bar)
     list_result(
-        "scored", player.scored(bar), bar.translator.score, *player.scored_pair(bar),
+        "scored", player.score_translation(bar), bar.translator.score, *player.scored_pair(bar),
         alternatives=cached_results.ALTERNATIVES, alpha=bar.used.alpha,
     )  # fmt: skip
 

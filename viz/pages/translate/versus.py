@@ -147,7 +147,7 @@ def _take(request: search_request.SearchRequest, model: str, other: Translation)
         return
     settings = replace(other.settings, prefix=tuple(piece.text for piece in other.prefix))
     text = other.source if model != request.model else request.text
-    changed = {**search_request.typed(settings), "text": text, "edited": "", "model": model}
+    changed = {**search_request.fields_of(settings), "text": text, "edited": "", "model": model}
     search_request.set_request(request._replace(**changed))
 
 

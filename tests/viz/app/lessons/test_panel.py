@@ -189,9 +189,9 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     unknown = serve(text=SENTENCE, lesson="../../etc/passwd")
     assert "There is no such lesson" in page_text(unknown)
     monkeypatch.setenv(LESSONS_VARIABLE, str(lessons / "missing"))
-    assert any(LESSONS_VARIABLE in problem for problem in library.offered().problems)
+    assert any(LESSONS_VARIABLE in problem for problem in library.read_offered().problems)
     monkeypatch.setenv(LESSONS_VARIABLE, "")
-    assert not library.offered().problems
+    assert not library.read_offered().problems
 
 
 def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
@@ -208,7 +208,7 @@ def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lesso
 
     monkeypatch.setattr(library, "read_lesson", counting)
     for _ in range(2):
-        assert any("worse.md " in text for text in library.offered().problems)
+        assert any("worse.md " in text for text in library.read_offered().problems)
     assert read.count("worse.md") == 1
     assert sum("worse.md " in text for text in messages) == 1
 

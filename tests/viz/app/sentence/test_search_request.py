@@ -21,8 +21,8 @@ from viz.app.sentence.search_request import (
     SearchOption,
     SearchRequest,
     arguments,
+    fields_of,
     translate_request,
-    typed,
     unconstrained,
 )
 
@@ -219,10 +219,12 @@ def test_an_option_reaches_the_search_its_code_and_comes_back_from_it(option) ->
     request = chosen(option)
     settings = request.settings
     assert settings != USUAL
-    assert SearchRequest("", **typed(SearchSettings(**arguments(settings)))).settings == settings
+    assert (
+        SearchRequest("", **fields_of(SearchSettings(**arguments(settings)))).settings == settings
+    )
     assert [*arguments(settings)] == [option.field]
-    assert request._replace(**typed(settings)) == request
-    assert typed(settings)[option.field] == getattr(request, option.field)
+    assert request._replace(**fields_of(settings)) == request
+    assert fields_of(settings)[option.field] == getattr(request, option.field)
 
 
 @EVERY
@@ -232,7 +234,7 @@ def test_a_constraint_is_searched_alone_and_left_out_for_another_language(option
         assert [*settings.constrained] == [option.field]
         # the prefix is named apart: what follows it is the model's own
         assert bool(settings.constraints_phrase) == (option.field != "prefix")
-        assert typed(unconstrained(settings)) == typed(USUAL)
+        assert fields_of(unconstrained(settings)) == fields_of(USUAL)
         attempts = search_request._relaxed_requests(chosen(option))
         assert attempts[-1] == SearchRequest("A dog.")
     else:

@@ -40,7 +40,7 @@ def test_the_table_is_made_once(serve, monkeypatch) -> None:
         cuts.append(piece.text)
         return ""
 
-    monkeypatch.setattr(subwords, "_cut", cut)
+    monkeypatch.setattr(subwords, "_describe_origin", cut)
     app = serve("translate", text="The dog sleeps.")
     count = len(cuts)
     assert count == len(rows(app))

@@ -119,7 +119,7 @@ def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) 
     name = "transformer.analysis.logits.decoder_lens.decoder_lens"
     monkeypatch.setattr(name, lambda *place, **_: cut(*place))
     rows = translations(opened(text="The baker eats.", encoder_layers="true"))
-    stopped = [row for row in rows if "without an end after 1 subword " in row]
+    stopped = [row for row in rows if "after 1 subword, without an end " in row]
     trace = translator.trace("The baker eats.")
     ended = [cut(translator, trace, layer).ended for layer in range(translator.model.config.N + 1)]
     assert len(stopped) == ended.count(False) > 0

@@ -1,21 +1,15 @@
-"""Layout of every card of every lesson in Chromium: on laptops, on a phone, on the phone turned.
+"""Faults in the layout of a lesson's cards: on laptops, on a phone, on the phone turned.
 
 The text of a card is whole, or it can be scrolled and ends at a seam; the question, the field and
 the ways on are in sight, and nothing lies over them; so is the place that the card lights. Each
 card is measured as it opens, folded and unfolded, and once its answer is shown.
 """
 
-import argparse
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from benchmarks import machine
-from benchmarks.browser import chromium
-from tests.server import served
-from viz.app.lessons import library
 from viz.app.lessons.progress import card_view
 from viz.lessons import Card, Lesson
 
@@ -117,39 +111,6 @@ SETTLE = """(still) => new Promise((done) => {
   };
   requestAnimationFrame(look);
 })"""
-
-
-def add_arguments(commands: Any) -> None:
-    """Register `python -m benchmarks layout`."""
-    parser = commands.add_parser("layout", help="every card of every lesson at four sizes")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of lessons; all unless given")
-    parser.add_argument("--address", help="of a server that is running")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Measure, and print a table; the status is 1 if anything is not as it should be."""
-    print(machine.describe())
-    lessons = library.offered().lessons
-    if options.address:
-        return _report(options.address, [lessons[name] for name in options.names or lessons])
-    with served() as server:
-        return _report(server.address, [lessons[name] for name in options.names or lessons])
-
-
-def _report(address: str, lessons: Sequence[Lesson]) -> int:
-    rows, failures = [], []
-    with chromium() as browser:
-        page = browser.new_page(reduced_motion="reduce")
-        for lesson in lessons:
-            faults = list(measure(page, lambda view: page.goto(f"{address}/{view}"), lesson))
-            count = Counter(size for size, _ in faults)
-            rows.append((lesson.name, len(lesson.cards), *(count[size] for size in SIZES)))
-            print(*rows[-1], flush=True)
-            failures += [f"{lesson.name}, {w}×{h}, {text}" for (w, h), text in faults]
-    header = ("lesson", "cards", *(f"{width}×{height}" for width, height in SIZES))
-    print(machine.table(header, rows), *failures, sep="\n")
-    return 1 if failures else 0
 
 
 def measure(

@@ -1,20 +1,15 @@
 """The peer: BertViz, which writes every weight as a decimal number into a page."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import torch
-
-from transformer import AttentionTrace, HeadlightError
-from transformer.kinds import KINDS
+from transformer import HeadlightError
 
 VIEWS = ("head_view", "model_view")
-MOST = 128  # tokens up to which it is asked: at 512 its page would be near a gigabyte
 CDN = "https://cdnjs.cloudflare.com/ajax/libs"
 LIBRARIES = {
     "require.js/2.3.6/require.min.js": "requirejs/require.js",
@@ -23,24 +18,6 @@ LIBRARIES = {
 }
 """What its pages load from the CDN, and where npm puts the same; 2.1.0 is npm's nearest jQuery."""
 INSTALL = "npm install --prefix DIR d3@5.7.0 requirejs@2.3.6 jquery@2.1.0"
-
-
-def model_view(trace: AttentionTrace) -> tuple[int, float]:
-    """Bytes of the HTML for one trace, and the seconds that writing it takes."""
-    view = views()["model_view"]
-    encoder, decoder, cross = (
-        tuple(torch.from_numpy(layer)[None] for layer in trace.weights(kind)) for kind in KINDS
-    )
-    started = time.perf_counter()
-    page = view(
-        encoder_attention=encoder,
-        decoder_attention=decoder,
-        cross_attention=cross,
-        encoder_tokens=list(trace.source_tokens),
-        decoder_tokens=list(trace.decoder_tokens),
-        html_action="return",
-    )
-    return len(page.data.encode()), time.perf_counter() - started
 
 
 def views() -> dict[str, Any]:

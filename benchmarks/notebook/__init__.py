@@ -1,1 +1,0 @@
-"""Explorers of a notebook beside BertViz."""

@@ -246,7 +246,8 @@ export class LivePage implements Listener {
     this.explorer?.openHead(place);
     if (this.trace) this.drawPlayer(this.trace);
     this.describe();
-    this.keep(this.act);
+    const { shown, field } = this.sentence;
+    if (shown?.source.text === field.value) this.keep(this.act); // else the next one is on its way
   }
 
   get removed() {

@@ -345,7 +345,8 @@ export class LiveSentence {
     const { rows, prefix, removed } = this.edits;
     if (this.whole?.source.text === this.field.value && (rows.length || prefix.length)) {
       this.edits = { ...NO_EDITS, removed };
-      this.note += ` ${message} Painted rows and the chosen beginning are left out.`;
+      const left = `${message} Painted rows and the chosen beginning are left out.`;
+      this.note = `${this.note} ${left}`.trim();
       this.ask();
       return;
     }

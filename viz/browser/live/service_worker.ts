@@ -4,7 +4,7 @@
 const NAME = "headlight-pages";
 const scope = self as unknown as {
   skipWaiting: () => void;
-  clients: { claim: () => Promise<void>; matchAll: () => Promise<{ url: string }[]> };
+  clients: { claim: () => Promise<void> };
   addEventListener: (name: string, act: (event: any) => void) => void;
 };
 
@@ -23,16 +23,8 @@ async function answer(request: Request): Promise<Response> {
   }
 }
 
-/** Keep what a first visit has fetched without this worker. */
-async function begin() {
-  await scope.clients.claim();
-  const pages = await scope.clients.matchAll();
-  await Promise.all([...pages.map(({ url }) => url), "engine.js"].map((address) =>
-    answer(new Request(address)).catch(() => {})));
-}
-
 scope.addEventListener("install", () => scope.skipWaiting());
-scope.addEventListener("activate", (event) => event.waitUntil(begin()));
+scope.addEventListener("activate", (event) => event.waitUntil(scope.clients.claim()));
 scope.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
   const isOwn = method === "GET" && url.startsWith(location.origin) && !url.endsWith(".bin");

@@ -15,8 +15,10 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)): sine
     and cosine of one frequency are neighbours.
     """
-    position = torch.arange(length, dtype=torch.float64)[:, None]  # [length, 1]
-    two_i = torch.arange(0, d_model, 2, dtype=torch.float64)  # [d_model / 2]
+    # on the meta device, a range would load torch's compiler, which takes a second
+    cpu = torch.device("cpu")
+    position = torch.arange(length, dtype=torch.float64, device=cpu)[:, None]  # [length, 1]
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64, device=cpu)  # [d_model / 2]
     angle = position / 10_000 ** (two_i / d_model)  # [length, d_model / 2]
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
 

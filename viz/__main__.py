@@ -1,11 +1,10 @@
 """headlight report: every head on a sentence as an HTML page that needs no network."""
 
 import argparse
-import math
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import torch
 
@@ -15,8 +14,6 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.decoding import BEAM_SIZE
 from transformer.decoding.settings import MAX_BEAM_SIZE
-from viz.draw.attention_map import Scale
-from viz.draw.head_grid import LAYER_ORDER, SORTS
 from viz.draw.heads_view import ExplorerOptions
 from viz.report import first_options, report
 
@@ -41,7 +38,6 @@ def _run(options: argparse.Namespace) -> int:
     page = report(
         lens_trace(options.lens, translator, noted),
         first_options(noted, **_chosen(options)),
-        title=options.title,
         theme=options.theme,
         translator=translator,
     )
@@ -52,28 +48,12 @@ def _run(options: argparse.Namespace) -> int:
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
     """Convert the options of the command to arguments of `ExplorerOptions`."""
     names = {field.name for field in fields(ExplorerOptions)} & vars(options).keys()
-    return {name: getattr(options, name) for name in names} | {"over": tuple(options.over)}
+    return {name: getattr(options, name) for name in names}
 
 
 def _index_or_mean(text: str) -> int | None:
     """Parse the number of a layer or head, from 1, to an index; None for the mean."""
     return None if text == MEAN else whole_number(1, 64)(text) - 1
-
-
-def _head(text: str) -> tuple[int, int]:
-    """Parse a layer and a head such as `3.5`, as the screen counts them."""
-    layer, _, head = text.partition(".")
-    return whole_number(1, 64)(layer) - 1, whole_number(1, 64)(head) - 1
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a weight from 0 to 1")
-    return value
 
 
 def _parser() -> Parser:
@@ -92,17 +72,10 @@ def _parser() -> Parser:
     add("--head", type=_index_or_mean, help="its head, from 1, or mean", **first)
     lens_help = "through which the heads are seen"
     add("--lens", choices=(*NAMES, *VARIANTS), default="weights", help=lens_help)
-    over = "heads whose ribbons lie over its own, such as 3.5; up to seven"
-    add("--over", type=_head, nargs="+", default=(), metavar="LAYER.HEAD", help=over)
-    add("--sort", choices=SORTS, default=LAYER_ORDER, help="order of the small maps")
-    add("--scale", choices=get_args(Scale), default="linear", help="how a weight becomes a colour")
-    add("--threshold", type=_share, default=0.0, help="weights below it are not drawn")
     add("--words", action="store_true", help="whole words instead of pieces")
-    add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     sinks = "no weight on special tokens and punctuation, each row scaled to the rest"
     add("--without-sinks", dest="sinks", action="store_false", help=sinks)
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: as the browser's")
-    add("--title", help="heading of the page; what is seen unless given")
     return parser
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +13,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.util import calc_hash
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.checkpoints.domain import Domain
@@ -33,6 +34,29 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
     domain = Domain("other sentences", 0.0)
     monkeypatch.setattr("transformer.checkpoints.domain.read", lambda _: domain)
     return domain
+
+
+def open_app(page: str, app: AppTest | None = None, /, **url: str) -> AppTest:
+    """Open a page of the app, or walk to it from another one, at a query as a browser sends it."""
+    app = app or AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    # AppTest walks to files alone; a page of ours is known by its path
+    app._page_hash = calc_hash("" if page == "translate" else page)
+    return at(app, url)
+
+
+def open_alone(page: str, /, **url: str | list[str]) -> AppTest:
+    """Open a page that needs no sentence, without the bar."""
+    code = f"from viz.pages import {page}\nfrom viz.app.sentence.sentence_bar import Bar\n"
+    app = AppTest.from_string(f"{code}{page}.PAGE.show(Bar())", default_timeout=60)
+    return at(app, url)
+
+
+def at(app: AppTest, url: Mapping[str, str | list[str]]) -> AppTest:
+    for name, value in url.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
 
 
 PAGE = """

@@ -115,14 +115,10 @@ def test_findings_open_heads_that_the_page_shows_the_strongest_first():
 def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, translator, tmp_path):
     out = tmp_path / "report.html"
     options = ["--checkpoint", str(checkpoint_folder), "--kind", "encoder_self", "--layer", "2"]
-    more = ["--head", "4", "--words", "--no-special", "--theme", "dark", "--target", "Der Hund."]
-    more += ["--sort", "entropy", "--scale", "by row", "--threshold", "0.1", "--over", "1.2", "2.1"]
+    more = ["--head", "4", "--words", "--theme", "dark", "--target", "Der Hund."]
     assert __main__.main([TEXT, "-o", str(out), *options, *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
-    shown = ExplorerOptions(
-        "encoder_self", 1, 3, words=True, special=False,
-        sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
-    )  # fmt: skip
+    shown = ExplorerOptions("encoder_self", 1, 3, words=True)
     model = Translator.load(checkpoint_folder)
     assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", translator=model)
 
@@ -249,7 +245,6 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "Der Hund.", "--over", "3.9"], "no layer 3 with a head 9"),
         (["--target", "Der Hund.", "--lens", "alti", "--head", "2"], "no head 2 in it"),
         (["--target", "Der Hund.", "-o", "no/such/folder.html"], "folder.html cannot be written"),
     ],

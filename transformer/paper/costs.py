@@ -73,7 +73,7 @@ def parameters_of_model(model: nn.Module) -> dict[str, int]:
 def meta_model(config: TransformerConfig) -> Transformer:
     """Build the model of a configuration on torch's meta device: its shapes, without memory."""
     with torch.device("meta"):
-        return Transformer(config)
+        return Transformer.unfilled(config)
 
 
 def parameters_of_config(config: TransformerConfig) -> dict[str, int]:

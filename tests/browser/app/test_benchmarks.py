@@ -87,7 +87,7 @@ def test_the_first_step_can_be_taken(
 
     @contextmanager
     def serving(*_: object, log: Path = tmp_path / "log", **__: object) -> Iterator[Server]:
-        log.write_text("session 1 ends; results 1 MiB, models 98 MiB\n")
+        log.write_text("")
         process: Any = SimpleNamespace(pid=os.getpid())
         yield Server(port, process, log)
 

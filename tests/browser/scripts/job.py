@@ -23,7 +23,7 @@ if file is not None:
     jobs.start("corpus", "Measuring", lambda report: measure(lines, report))
     release_file("file")
 job = jobs.current("corpus")
-state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"
+state = f"{job.state} {uploaded_bytes()} bytes" if job else "no job"
 st.text(f"{state}, run {st.session_state['runs']}")
 if job is not None:
     jobs.show(job)

@@ -2,26 +2,24 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
-from tests.fuzz.views import addresses
 from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.app_test import open_app
 from transformer import Translator
 from transformer.analysis import axes
 from viz.app.links.navigation import VIEW
 from viz.app.models import menu
 from viz.draw.labels import quoted
-from viz.pages import additive, roles
 from viz.pages.architecture import boxes, drawing, parameters
 from viz.pages.roles.pieces import OTHER, shown_piece
 
 pytestmark = pytest.mark.slow
 
-APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."
 
 
@@ -36,37 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def visit(folder: Path) -> Iterator[Callable[..., AppTest]]:
     """A page at a query as a browser sends it."""
-
-    def open_(page: str, **url: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=60)
-        app._page_hash = calc_hash(page)
-        for name, value in {"text": SENTENCE, **url}.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(menu.CHECKPOINT_VARIABLE, str(folder))
-        yield open_
-
-
-@pytest.mark.parametrize("page", ["heads", "inside", "roles", "architecture", "figure2"])
-def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
-    for url in addresses(roles.PAGE) if page == "roles" else [{}]:
-        shown = [text.value for text in visit(page, **url).text]
-        assert any(text.startswith("log probability") for text in shown), shown
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
-def test_paths_and_both_functions_open_on_a_marian_folder(visit, kind: str) -> None:
-    assert len([text for text in visit("self_attention").markdown if "**" in text.value]) >= 3
-    for url in addresses(additive.PAGE):
-        app = visit("additive", **url, kind=kind)
-        assert len(app.get("plotly_chart")) + len(app.get("vega_lite_chart")) >= 1
-    shown = [text.value for text in visit("positions", pe_view="Longer").text]
-    assert any("English and German" in text for text in shown), shown
+        yield partial(open_app, text=SENTENCE)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])

@@ -8,10 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.app_test import open_app
 from training import train
 from transformer import AttentionTrace, Translator
 from transformer.text.languages import Languages
@@ -21,7 +20,6 @@ from viz.pages import masks, positions
 
 pytestmark = pytest.mark.slow
 
-APP = Path(__file__).parents[3] / "app.py"
 TEXT = "Le chat dort sous la table."
 BY_HAND = "Le chat dort."  # in pieces that the folder has
 WRONG = re.compile(".{,60}(?:English|German).{,60}")
@@ -86,12 +84,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def open_page(page: str, **url: str) -> str:
     """Return all texts of a page, and the pictures, whose words travel as text."""
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app._page_hash = calc_hash("" if page == "translate" else page)
-    for name, value in url.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
+    app = open_app(page, **url)
     assert not app.error
     return "\n".join(str(getattr(node, "proto", "")) for node in (*app.main, *app.sidebar))
 

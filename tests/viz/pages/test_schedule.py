@@ -5,23 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
-
-
-def schedule_page() -> None:
-    from viz.app.sentence.sentence_bar import Bar
-    from viz.pages import schedule
-
-    schedule.PAGE.show(Bar())
-
-
-def opened(**url: str) -> AppTest:
-    app = AppTest.from_function(schedule_page, default_timeout=60)
-    for name, value in url.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+from tests.viz.app_test import open_alone, texts
 
 
 def spec(app: AppTest) -> dict:
@@ -36,7 +20,7 @@ def peaks(app: AppTest) -> list[str]:
 
 
 def test_a_pair_of_ones_own_is_drawn_with_its_peak() -> None:
-    app = opened()
+    app = open_alone("schedule")
     app.multiselect(key="pairs").set_value(["512 · 4000", "768, 2000"]).run()
     assert not app.exception
     assert peaks(app) == ["6.99e-4", "8.07e-4"]
@@ -46,7 +30,7 @@ def test_a_pair_of_ones_own_is_drawn_with_its_peak() -> None:
 
 @pytest.mark.parametrize("wrong", ["x", "99999999 · 1"])
 def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
-    app = opened()
+    app = open_alone("schedule")
     app.multiselect(key="pairs").set_value([wrong]).run()
     *_, text, empty = texts(app)
     assert wrong in text

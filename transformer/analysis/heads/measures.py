@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from transformer import choices, kinds
-from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
+from transformer.analysis.axes import LabelledWeights, first_counted_row
 from transformer.analysis.sinks import first_row
 from transformer.arrays import AnyFloats, Bools, Floats
 from transformer.traces import notes
@@ -132,11 +132,6 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
 }
 
 
-def row_distances(first: AnyFloats, second: AnyFloats) -> Floats:
-    """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 where they share no key."""
-    return np.abs(first.astype(np.float64) - second).sum(-1) / 2
-
-
 def total_variation(first: AnyFloats, second: AnyFloats, *, causal: bool = False) -> Floats:
     """Average ½ Σ_j |a_ij - b_ij| of two rows over the rows: `[..., query, key]` to `[...]`.
 
@@ -144,23 +139,5 @@ def total_variation(first: AnyFloats, second: AnyFloats, *, causal: bool = False
     sees no later key (`causal`), the first row does not count: it is the same in every head.
     """
     counted = first_counted_row(first.shape[-2], causal=causal)
-    return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
-
-
-@choices.check_choices
-def head_distances(first: LabelledWeights, second: LabelledWeights, kind: kinds.Kind) -> Floats:
-    """Compute the `total_variation` of each head, or of each layer, `[layer, head]`.
-
-    Where the two have not the same heads in each layer, as where one has a single head, all heads
-    together, the means over their heads are compared. NaN where a layer has no such head. Rows sum
-    to 1, and both maps have as many layers and the same tokens. The first row of a causal decoder
-    sees one key alone, in every lens, and does not count.
-    """
-    there = first.existing_heads
-    if np.array_equal(there, second.existing_heads):
-        weights = first.weights, second.weights
-    else:
-        weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
-        there = there[:, :1]  # each layer has one head
-    counted = first_row(first, kind)
-    return np.where(there, row_distances(*weights)[..., counted:].mean(-1), np.nan)
+    distances = np.abs(first.astype(np.float64) - second).sum(-1) / 2
+    return np.asarray(distances[..., counted:].mean(-1))

@@ -1,9 +1,5 @@
 """The view “Remove heads”: what the removal of any heads costs over all lines, never why."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,9 +8,8 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.corpus import comparison, resampling
-from transformer.corpus.measured import COST, HeadMeans, MeasuredLines, head_means
+from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.removal import (
-    CHANGE,
     LinesWithout,
     RemovalSummary,
     changes_table,
@@ -22,29 +17,17 @@ from transformer.corpus.removal import (
     summarise_removal,
 )
 from viz.app.chrome import charts, explanations, head_picker
-from viz.app.chrome.fields import controls_row, menu, whole_number
+from viz.app.chrome.fields import controls_row
 from viz.app.links import address, navigation
-from viz.app.view import Offer, cached, compute, compute_on_request, figure, view
+from viz.app.view import Offer, compute, compute_on_request, figure, view
 from viz.draw.formatting import counted, format_number, format_p, per_cent
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures import changes
 from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 from viz.pages.corpus.search import lines_table
 
 JOB = "corpus-removal"
-ALL_KINDS = "all kinds"
-MAX_HEADS, MAX_WORDS, MAX_LINES = 20, 6, 20
-"""Heads of one choice by a measure; rows of the tables of words and of lines."""
-
-
-class TriedSet(NamedTuple):
-    """Heads whose removal this session has measured on the lines."""
-
-    heads: tuple[Head, ...]
-    change: float
-    p: float
-    control_p: float
+MAX_WORDS, MAX_LINES = 6, 20  # rows of the tables of words and of lines
 
 
 @view(
@@ -55,10 +38,10 @@ class TriedSet(NamedTuple):
 def remove_heads(translator: Translator) -> None:
     """Draw what changes on the lines without some heads."""
     lines = choose_lines(translator)
-    heads = _choose_heads(translator, lines, cached(head_means, lines))
+    heads = _choose_heads(translator, lines)
     without: LinesWithout | None = None
     if not heads:
-        st.text("Choose one head, or the first few by a measure.")
+        st.text("Choose one head, or more.")
     else:
         removed = format_removals([Removal(*head) for head in heads])
         choices = {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed}
@@ -73,22 +56,12 @@ def remove_heads(translator: Translator) -> None:
     if without is not None:
         summary = compute("summary", summarise_removal, lines, without)
         _draw(lines, without, summary)
-        # the sets that this session has tried on these lines
-        key = lines.checksum, hash(lines.pairs)
-        tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
-        change = float(summary.change.value)
-        tried[heads] = TriedSet(heads, change, summary.p, summary.control_p)
-        if len(tried) > 1:
-            st.subheader("Tried on these lines", anchor=False)
-            st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
-            table = tried_table(list(tried.values()))
-            st.dataframe(table, hide_index=True, height="content", key="removal-tried")
     explanations.explain(
         "Zeros replace the output of a removed head, and the model scores the old translation "
         "again: log p in nats per subword. In brackets: 95 % bootstrap intervals over the lines. "
         "p: from a sign-flip permutation test over the lines. The page shows what changes without "
         "heads, never why the model decided: other heads can take over."
-        + explanations.sources("§3.2.2", lines_without, resampling.permutation_p, resampling.holm)
+        + explanations.sources("§3.2.2", lines_without, resampling.permutation_p)
     )
 
 
@@ -110,11 +83,9 @@ def open_removal(head: Head) -> None:
     address.choose(navigation.REMOVED, text)
 
 
-def _choose_heads(
-    translator: Translator, lines: MeasuredLines, head_means: HeadMeans
-) -> tuple[Head, ...]:
+def _choose_heads(translator: Translator, lines: MeasuredLines) -> tuple[Head, ...]:
     """Draw the menus and the field; return the heads by kind, layer and number."""
-    single, ranked = (controls_row(f"corpus-{name}-controls") for name in ("add", "rank"))
+    single = controls_row("corpus-add-controls")
     field = st.container()
     with field:
         removals, problem = parse_removals(head_picker.removed_field(), translator.model)
@@ -128,18 +99,6 @@ def _choose_heads(
         text = format_removals(toggled([Removal(*place) for place in heads], head, "zero"))
         label = "Keep this head" if head in heads else "Remove this head"
         st.button(label, key="removal-add", on_click=_press, args=(text,))
-    with ranked:
-        count = whole_number("Number of heads", "remove_count", 1, MAX_HEADS, 3, width=230)
-        order = menu("with the", ["largest", "smallest"], "remove_order", width=180)
-        measures = sorted(lines.head_values, key=lambda name: name != COST)
-        measure = menu("mean", measures, "remove_by", width=220, format_func=measure_name)
-        kind = menu("among", [ALL_KINDS, *KINDS_BY_NAME], "remove_kind", width=210)
-        means = head_means.values[measure].value
-        ranks = np.argsort(-means if order == "largest" else means, kind="stable")
-        first = [Removal(*lines.heads[n]) for n in ranks if not np.isnan(means[n])
-                 and kind in (ALL_KINDS, SCREEN_NAMES[lines.heads[n].kind])][:count]  # fmt: skip
-        text = format_removals(first)
-        st.button("Remove these", key="removal-take", on_click=_press, args=(text,))
     return tuple(sorted(heads, key=lines.heads.index))
 
 
@@ -205,16 +164,3 @@ def _quality(lines: MeasuredLines, without: LinesWithout) -> None:
     frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
     st.table(frame, border="horizontal")
     st.caption(f"On {counted(references, 'line')} with a reference; paired bootstrap.")
-
-
-def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:
-    """Return one row a set: its heads, change, p, p by Holm over all, and p of random heads."""
-    return pd.DataFrame(
-        {
-            "heads": [", ".join(head.title for head in entry.heads) for entry in tried],
-            CHANGE: [entry.change for entry in tried],
-            "p": [entry.p for entry in tried],
-            "p (Holm)": resampling.holm([entry.p for entry in tried]),
-            "p against random heads": [entry.control_p for entry in tried],
-        }
-    )

@@ -11,14 +11,9 @@ from transformer.analysis.heads.head import Head
 from transformer.arrays import AnyFloats, Ints
 from transformer.corpus import measuring
 from transformer.corpus.measured import (
-    COST,
-    DIAGONAL,
     HEAD_MEASURES,
     LEAST_CERTAIN,
-    LEAST_SHARE,
     SENTENCE_MEASURES,
-    UNLINKED,
-    UNUSED,
     MeasuredLines,
     sentences_table,
 )
@@ -31,25 +26,12 @@ from viz.draw import formatting, labels
 from viz.pages.corpus.lines import choose_lines
 from viz.pages.corpus.measurements import first_head
 
-BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
-"""Names in the URL, but for the menu of presets, which sets the first two."""
+BY, ORDER, PAGE = "search_by", "search_order", "search_page"  # names in the URL
 
 ASCENDING, DESCENDING = "smallest first", "largest first"
 HEAD = "this head: "  # beginning of the names of a head's measures in the menu
 
-LEAST_ROWS = 20  # lines on a page, unless more are asked for
-
-ANY = "choose …"
-PRESETS: dict[str, tuple[str, str]] = {
-    "the model is unsure": (LEAST_CERTAIN, ASCENDING),
-    "a link is doubtful": (UNLINKED, DESCENDING),
-    "little comes from the source": (LEAST_SHARE, ASCENDING),
-    "words are left out": (UNUSED, DESCENDING),
-    "this head aligns least": (f"{HEAD}one-to-one", ASCENDING),
-    "this head looks furthest": (f"{HEAD}{DIAGONAL}", DESCENDING),
-    "this head is missed most": (f"{HEAD}{COST}", DESCENDING),
-}
-"""Measure and order by what the user looks for."""
+ROWS = 20  # lines on a page
 
 
 @view("Search", needs="model", question="Which lines stand out by a measure?")
@@ -88,22 +70,12 @@ def _choose_order(translator: Translator, lines: MeasuredLines) -> tuple[str, bo
         *(n for n in SENTENCE_MEASURES if not np.isnan(lines.sentence_values[n]).all()),
         *(f"{HEAD}{n}" for n in HEAD_MEASURES if n in lines.head_values),
     ]
-    presets = [preset for preset, (measure, _) in PRESETS.items() if measure in measures]
-
-    def choose_preset() -> None:
-        if (chosen := PRESETS.get(st.session_state[PRESET])) is not None:
-            st.session_state[BY], st.session_state[ORDER] = chosen
-
     with fields.controls_row():
-        above = st.container(width=270)
         first = measures.index(LEAST_CERTAIN)
         name = fields.menu(
             "Sort by", measures, BY, width=280, index=first, format_func=labels.measure_name
         )
         order = fields.choose_one("Order", [ASCENDING, DESCENDING], ORDER)
-    matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
-    st.session_state[PRESET] = matching[0] if matching else ANY
-    above.selectbox("First, lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
     head = None
     if name.startswith(HEAD):
         with fields.controls_row():
@@ -138,17 +110,13 @@ def matching_table(
 def _draw(table: pd.DataFrame, title: str) -> None:
     if table.empty:
         return
-    picture, size, page = st.container(), LEAST_ROWS, 1
-    if len(table) > LEAST_ROWS:
-        with fields.controls_row():
-            sizes = [str(LEAST_ROWS), "50"]
-            size = int(fields.choose_one("Lines on a page", sizes, "search_rows", labelled=True))
-            if (pages := -(-len(table) // size)) > 1:
-                fields.clamp_state(PAGE, pages)
-                page = fields.whole_number(f"Page, of {pages:,}", PAGE, 1, pages, 1, width=130)
+    picture, page = st.container(), 1
+    if (pages := -(-len(table) // ROWS)) > 1:
+        fields.clamp_state(PAGE, pages)
+        page = fields.whole_number(f"Page, of {pages:,}", PAGE, 1, pages, 1, width=130)
     columns = [c for c in ("line", title, "source", "translation", "reference") if c in table]
     with picture:
-        shown = table[columns].iloc[(page - 1) * size : page * size]
+        shown = table[columns].iloc[(page - 1) * ROWS : page * ROWS]
         lines_table(shown, table, "lines", f"Lines by {title}")
 
 

@@ -4,27 +4,20 @@ from dataclasses import replace
 from functools import partial
 from typing import get_args
 
-import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
-from transformer.analysis.heads.measures import head_distances, row_distances
-from transformer.analysis.sinks import first_row
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts, problems
 from viz.app.chrome.fields import text_field
 from viz.app.sentence import other_model, sentence_bar, source_box
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.view import compute, list_result, name_model
+from viz.app.view import list_result, name_model
 from viz.app.view.listing import trace_target
 from viz.draw import open_head
-from viz.draw.caption import map_unit, tells_heads
+from viz.draw.caption import tells_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES, capitalised, row_names
-from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls
-
-SHOWN = 5  # length of each list of differences
 
 
 def show_compared(bar: BarTranslation, trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
@@ -50,9 +43,6 @@ def show_compared(bar: BarTranslation, trace: AttentionTrace, view: HeadsView) -
     with columns[2]:
         if not mounts.mount_map("heads-difference", first, partial(view.difference, other)):
             st.text("The two maps have different tokens, so there is no difference to draw.")
-            return other
-    if view.options.lens != other.options.lens:
-        show_disagreement(view, other)
     return other
 
 
@@ -129,35 +119,3 @@ def _trace_of_other(
     st.text(translation.text)
     sentence_bar.show_notices_of(bar, translation)
     return cached_results.trace(choice.translator, translation)
-
-
-def show_disagreement(first: HeadsView, second: HeadsView) -> None:
-    """Draw the heads and the rows with the largest differences; a click opens a head."""
-    st.subheader("Where the two lenses disagree most", anchor=False)
-    st.text(
-        "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
-        "1: not at all."
-    )
-    heads, others = first.heads[first.kind], second.heads[second.kind]
-    weights, kind, options = heads.whole, first.kind, first.options
-    distances = compute("distances", head_distances, weights, others.whole, kind)
-    # single heads where both lenses have them
-    lens = heads.lens if tells_heads(others.lens) else others.lens
-    by_head, by_row = st.columns(2, gap="medium")
-    by_head.markdown(f"**By {map_unit(lens)}**, mean over its rows")
-    with by_head, st.container(key="disagreeing-heads", horizontal=True, gap="small"):
-        for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
-            layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
-            name = f"{SCREEN_NAMES[kind]} {short_name(lens, layer, head)}"
-            label, key = f"{name} · {distances[layer, head]:.2f}", f"{kind}-{layer}-{head}"
-            fields.button(label, f"disagreeing-{key}", controls.choose_head, lens, layer, head)
-    maps = (
-        mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)
-        for x in (heads, others)
-    )
-    distances, counted = row_distances(*maps), first_row(weights, kind)  # [query]
-    names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
-    by_row.markdown("**By row** of the open map")
-    with by_row, st.container(gap=None):
-        for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
-            st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

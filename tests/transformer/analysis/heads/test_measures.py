@@ -10,7 +10,6 @@ from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import (
     MEASURES,
-    head_distances,
     measure,
     summarise,
     total_variation,
@@ -98,37 +97,3 @@ def test_heads_that_share_no_key_are_at_1_in_the_decoder_too_whose_first_row_is_
     assert total_variation(itself, first) == 0.75
     only = np.ones((1, 1), dtype=np.float32)
     assert total_variation(only, only, causal=True) == 0
-
-
-def axes(weights):
-    labels = Labels(("q",) * weights.shape[2], ("k",) * weights.shape[3])
-    return LabelledWeights(weights, labels)
-
-
-def distances(first, second, kind):
-    return head_distances(axes(first), axes(second), kind)
-
-
-def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts_not() -> None:
-    first = np.zeros((2, 2, 3, 3), dtype=np.float32)
-    first[..., 0] = 1
-    second = first.copy()
-    second[1, 0, 1] = [0, 1, 0]
-    far = [[0.0, 0.0], [1 / 3, 0.0]]
-    np.testing.assert_allclose(distances(first, second, "cross"), far)
-    np.testing.assert_allclose(distances(first, second, "decoder_self"), [[0.0, 0.0], [0.5, 0.0]])
-    own, other = (axes(weights)._replace(causal=False) for weights in (first, second))
-    np.testing.assert_allclose(head_distances(own, other, "decoder_self"), far)
-
-
-def test_a_head_that_a_layer_has_not_says_nothing() -> None:
-    first = np.zeros((2, 2, 1, 2), dtype=np.float32)
-    first[..., 0] = 1
-    first[1, 1] = 0  # the second layer has one head
-    second = first.copy()
-    second[1, 0] = [[0, 1]]
-    own, other = (axes(weights)._replace(head_counts=(2, 1)) for weights in (first, second))
-    np.testing.assert_allclose(head_distances(own, other, "cross"), [[0.0, 0.0], [1.0, np.nan]])
-    # against one map for all heads, the mean is over those that are there
-    whole = axes(np.array([[[[1, 0]]], [[[1, 0]]]], dtype=np.float32))
-    np.testing.assert_allclose(head_distances(other, whole, "cross"), [[0.0], [1.0]])

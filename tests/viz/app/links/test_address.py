@@ -11,9 +11,8 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import ROOT, in_url, open_app, texts
 from tests.viz.draw.message import decode
 from viz.app import streamlit_internals
 from viz.app.links import address
@@ -22,7 +21,6 @@ from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.app.sentence import search_request
 from viz.draw.labels import PAGE_TITLES
 
-APP = Path(__file__).parents[4] / "app.py"
 SENTENCE = "The dog sleeps in the garden."
 WRITES = "pop|popitem|update|clear|setdefault|from_dict"
 
@@ -30,21 +28,10 @@ WRITES = "pop|popitem|update|clear|setdefault|from_dict"
 @pytest.fixture
 def visit(trained_folder: Path):
     """Open a page of the app, or walk to it from another one, at a query as a browser sends it."""
-
-    def walk(page: str, app: AppTest | None = None, **url: str) -> AppTest:
-        app = app or AppTest.from_file(str(APP), default_timeout=60)
-        # AppTest walks to files alone; a page of ours is known by its path
-        app._page_hash = calc_hash(page)
-        for name, value in url.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CHECKPOINT_VARIABLE, str(trained_folder))
-        yield walk
+        yield open_app
 
 
 def head(app: AppTest) -> tuple[str | None, ...]:
@@ -251,12 +238,12 @@ def test_a_link_to_the_open_page_sets_what_its_widgets_hold(visit) -> None:
 
 def test_the_address_is_written_in_one_module() -> None:
     written = re.compile(rf"st\.query_params(\.({WRITES})\b|\[[^\n=]*\] = )")
-    for path in sorted((APP.parent / "viz").rglob("*.py")):
+    for path in sorted((ROOT / "viz").rglob("*.py")):
         assert not written.search(path.read_text("utf-8")), path
 
 
 def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_texts() -> None:
-    root, keys = APP.parent, set()
+    root, keys = ROOT, set()
     for path in sorted((root / "viz").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(call, ast.Call):

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
+from tests.viz.app_test import open_app
 from viz.app.links.address import SHARED
 
-APP = Path(__file__).parents[4] / "app.py"
 LINKS = Path(__file__).with_name("links.jsonl").read_text("utf-8").splitlines()
 FIELDS = (
     *("button_group", "selectbox", "multiselect"),
@@ -32,12 +30,7 @@ def test_every_page_of_heads_shares_the_open_one() -> None:
 @pytest.mark.parametrize("line", LINKS, ids=range(len(LINKS)))
 def test_a_link_opens_on_its_view_with_its_choices(line: str) -> None:
     page, url, expected = json.loads(line)
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app._page_hash = calc_hash("" if page == "translate" else page)
-    for name, value in {"text": "A dog runs.", **url}.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
+    app = open_app(page, **{"text": "A dog runs.", **url})
     shown: dict[str, Any] = {
         field.key: field.value for kind in FIELDS for field in getattr(app, kind) if field.key
     }

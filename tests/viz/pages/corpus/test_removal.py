@@ -1,4 +1,4 @@
-"""The view “Remove heads”: its numbers are those of the analysis, and Holm's p counts all sets."""
+"""The view “Remove heads”: its numbers are those of the analysis."""
 
 import re
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from transformer import Translator
 from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
-from transformer.corpus import comparison, resampling
-from transformer.corpus.measured import COST, MeasuredLines, head_means
+from transformer.corpus import comparison
+from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.removal import CHANGE, lines_without, summarise_removal
 from viz.draw.formatting import format_number, format_p
-from viz.pages.corpus.removal import JOB, TriedSet, tried_table
+from viz.pages.corpus.removal import JOB
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ TWO = (Head("decoder_self", 0, 1), Head("cross", 1, 0))
 CODE = "L2 H1 cross,L1 H2 decoder"
 
 
-def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
+def test_heads_are_removed_over_all_lines_with_the_numbers_of_the_analysis(
     view: Callable[..., AppTest],
     measured: tuple[Translator, MeasuredLines],
     monkeypatch: pytest.MonkeyPatch,
@@ -59,46 +59,25 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     assert [text.split()[0] for text in quality["after"]] == [
         f"{score.after.value:.1f}" for score in scores.values()
     ]
-    assert not [table for table in app.dataframe if "p (Holm)" in table.value]
-
     monkeypatch.chdir(translator.folder.parent)  # the code below the view names the folder alone
     check(*listed[-1])
     totals = [sum(times for _, times in words) for words in (summary.lost, summary.won)]
     titles = [subheader.value for subheader in app.subheader]
     assert [f"Words dropped: {totals[0]}", f"Words added: {totals[1]}"] == titles[2:4]
 
-    app.text_input(key="removed").set_value("L2 H1 cross").run()
-    tried = frame(press(app, JOB), "p (Holm)")
-    alone = summarise_removal(lines, lines_without(translator, lines, TWO[1:]))
-    assert list(tried["p"]) == pytest.approx([summary.p, alone.p])
-    assert list(tried["p (Holm)"]) == pytest.approx(resampling.holm([summary.p, alone.p]))
-    # back at the first set, nothing is computed again
+    # in another order they are the same, and nothing is computed again
     app.text_input(key="removed").set_value("L1 H2 decoder,L2 H1 cross").run()
     assert list(frame(app, CHANGE, "before")["line"]) == list(shown["line"])
-    assert len(frame(app, "p (Holm)")) == 2
 
 
-def test_holm_counts_every_set() -> None:
-    tried = [TriedSet(TWO[:1], -0.1, 0.02, 0.1), TriedSet(TWO[1:], -0.2, 0.01, 0.1),
-             TriedSet(TWO, -0.3, 0.5, 0.1)]  # fmt: skip
-    assert list(tried_table(tried)["p (Holm)"]) == pytest.approx([0.04, 0.03, 0.5])
-
-
-def test_heads_are_chosen_one_by_one_and_by_a_measure(
+def test_heads_are_chosen_one_by_one(
     view: Callable[..., AppTest], measured: tuple[Translator, MeasuredLines]
 ) -> None:
     _, lines = measured
-    app = view("Remove heads", kind="encoder", layer="1", head="2", remove_kind="cross-attention",
-               remove_count="2")  # fmt: skip
+    app = view("Remove heads", kind="encoder", layer="1", head="2")
     assert not [button for button in app.button if button.key == f"{JOB}-start"]
     press(app, JOB, "removal-add")  # one press chooses the head and removes it
     assert app.session_state["removed"] == "L1 H2 encoder"
     assert len(frame(app, CHANGE, "before")) == len(lines)
     app.button(key="removal-add").click().run()
     assert app.session_state["removed"] == ""
-    app.button(key="removal-take").click().run()
-    means = head_means(lines).values[COST].value
-    cross = [n for n, head in enumerate(lines.heads) if head.kind == "cross"]
-    costliest = sorted(cross, key=lambda n: -means[n])[:2]
-    removals = [Removal(*lines.heads[n]) for n in costliest]
-    assert app.session_state["removed"] == removal_text.format_removals(removals)

@@ -25,24 +25,18 @@ def shown(app: AppTest) -> list[int]:
     return list(frame(app, "line", "source", "translation")["line"])
 
 
-def test_lines_are_sorted_by_presets_and_measures_of_a_head(
+def test_lines_are_sorted_by_measures_of_sentences_and_of_a_head(
     view: Callable[..., AppTest], measured: tuple[Translator, MeasuredLines]
 ) -> None:
     _, lines = measured
     numbers = np.array([pair.number for pair in lines.pairs])
     app = view("Search")
-    assert app.session_state[search.PRESET] == "the model is unsure"
     values = lines.sentence_values[LEAST_CERTAIN]
     assert shown(app) == list(numbers[np.argsort(values, kind="stable")])
-    app.selectbox(key=search.PRESET).select("words are left out").run()
-    assert (app.query_params["search_by"], app.query_params["search_order"]) == (
-        UNUSED,
-        "largest first",
-    )  # fmt: skip
+    app = view("Search", search_by=UNUSED, search_order="largest first")
     assert shown(app) == list(numbers[np.argsort(-lines.sentence_values[UNUSED], kind="stable")])
     app = view("Search", search_by=f"this head: {DIAGONAL}", search_order="largest first",
                kind="encoder", layer="2", head="1")  # fmt: skip
-    assert app.session_state[search.PRESET] == "this head looks furthest"
     furthest = lines.values_of(head.Head("encoder_self", 1, 0), DIAGONAL)
     assert shown(app) == list(numbers[np.argsort(-furthest, kind="stable")])
     assert frame(app, "source").iloc[:, 1].to_numpy() == pytest.approx(-np.sort(-furthest))

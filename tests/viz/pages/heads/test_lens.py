@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
 from transformer.analysis.lenses import lens_trace
-from viz.draw.caption import LENS_NAMES
 from viz.pages.heads import controls
 
 SENTENCE = "The dog sleeps in the garden."
@@ -43,15 +42,6 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
     app.selectbox(key="lens").set_value("norms").run()
     assert title(app) == "L1 H3 · cross-attention · norms"
     assert app.selectbox(key="head").value == "3"
-
-
-def test_a_head_that_two_lenses_tell_apart_is_a_click_away(serve) -> None:
-    lenses = {"lens": LENS_NAMES["norm"], "lens2": LENS_NAMES["alti"], "with": "another lens"}
-    head = {"kind": "cross-attention", "layer": "2", "head": "3"}
-    app = serve("heads", text=SENTENCE, view="compare", **head, **lenses)
-    button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))
-    button.click().run()
-    assert f" L{app.selectbox(key='layer').value} · " in button.label
 
 
 def test_a_lens_is_computed_once(serve, monkeypatch) -> None:

@@ -23,13 +23,6 @@ from viz.pages.training.heads_forming import first_one_to_one, forming_table, me
 STEPS = (1, 2, 64, 250)
 
 
-def forming_page() -> None:
-    from viz.app.sentence.sentence_bar import Bar
-    from viz.pages import training
-
-    training.PAGE.show(Bar())
-
-
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
     """Weights that tell their step apart: the planted ones, mixed with even ones early on."""
     trace = planted_trace.planted()
@@ -83,12 +76,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 def opened(run: Path | str = "mine", **url: str) -> AppTest:
-    app = AppTest.from_function(forming_page, default_timeout=60)
-    for name, value in {"forming_run": str(run), **url}.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return app_test.open_alone("training", forming_run=str(run), **url)
 
 
 def drawn_steps(shown: dict) -> list[int]:
@@ -301,7 +289,6 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
 def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, shown) -> None:
     known = {"without": tmp_path, "mine": run, "bundled": installed.BUNDLED}
     monkeypatch.setattr(runs, "known_runs", lambda: known)
-    app = AppTest.from_function(forming_page, default_timeout=60).run()
-    assert not app.exception
+    app = app_test.open_alone("training")
     assert app.selectbox(key="forming_run").value == "mine"
     assert drawn_steps(shown) == list(STEPS)

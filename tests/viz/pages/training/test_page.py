@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -12,27 +13,13 @@ import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import open_alone, texts
 from training.config import CONFIGS, RunConfig
 from training.run import journal
 from viz.pages import training
 from viz.pages.training.runs import RUNS_VARIABLE
 
-
-def training_page() -> None:
-    from viz.app.sentence.sentence_bar import Bar
-    from viz.pages import training
-
-    training.PAGE.show(Bar())
-
-
-def opened(**url: str | list[str]) -> AppTest:
-    app = AppTest.from_function(training_page, default_timeout=60)
-    for name, value in url.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+opened = partial(open_alone, "training")
 
 
 def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() -> None:

@@ -195,6 +195,13 @@ test("a long translation is stopped, and what stands there of the sentence stays
   Object.assign(sentence, { asked: "translate", field: { value: "Another one.", focus() {} } });
   sentence.stop();
   assert.deepEqual(said, ["refused: Stopped."]);
+  // of edits that cannot be had, what the link could not name stays named, too
+  const asked = viewOf(LiveSentence as any, {
+    whole: trace, field: { value: target.text }, note: "No head x.", ask() {},
+    edits: { removed: [], rows: [{}], prefix: [] },
+  }) as any;
+  asked.refuse("No row 9.");
+  assert.match(asked.note, /^No head x\. No row 9\. .*left out/);
 });
 
 test("a sentence that is turned round and back before it is translated is not lost", () => {

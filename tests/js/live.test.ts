@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { readLink, writeLink } from "../../viz/browser/live/address.ts";
 import { Breaking, firstOf, PLACES, withFirst } from "../../viz/browser/live/breaking.ts";
-import { evenRow, evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
+import { evenRows, rowText, withRow } from "../../viz/browser/live/editing.ts";
 import { figuresOf } from "../../viz/browser/live/figures.ts";
+import { LivePage } from "../../viz/browser/live/page.ts";
 import { hold } from "../../viz/browser/live/held.ts";
 import { likelyLanguage } from "../../viz/browser/live/language.ts";
 import { LiveSentence } from "../../viz/browser/live/sentence.ts";
@@ -194,6 +195,33 @@ test("a long translation is stopped, and what stands there of the sentence stays
   Object.assign(sentence, { asked: "translate", field: { value: "Another one.", focus() {} } });
   sentence.stop();
   assert.deepEqual(said, ["refused: Stopped."]);
+  // of edits that cannot be had, what the link could not name stays named, too
+  const asked = viewOf(LiveSentence as any, {
+    whole: trace, field: { value: target.text }, note: "No head x.", ask() {},
+    edits: { removed: [], rows: [{}], prefix: [] },
+  }) as any;
+  asked.refuse("No row 9.");
+  assert.match(asked.note, /^No head x\. No row 9\. .*left out/);
+});
+
+test("a sentence that is turned round and back before it is translated is not lost", () => {
+  const gone: string[] = [];
+  const sentence: any = viewOf(LiveSentence as any, {
+    left: [], direction: 0, field: { value: target.text, focus() {} }, whole: trace,
+    data: { directions: [{ examples: [{ text: "An example." }] }, { examples: [] }] },
+    go(direction: number, text: string) {
+      Object.assign(sentence, { direction, whole: null });
+      gone.push(sentence.field.value = text);
+    },
+  });
+  sentence.field.value = "My own sentence."; // of which `whole` is not
+  for (let turns = 0; turns < 3; turns++) sentence.turnRound();
+  assert.deepEqual(gone, ["", "My own sentence.", ""]);
+  Object.assign(sentence, { direction: 0, whole: trace });
+  sentence.field.value = target.text;
+  sentence.turnRound();
+  sentence.turnRound("Typed in the other language.");
+  assert.deepEqual(gone.slice(3), [target.text, "Typed in the other language."]);
 });
 
 test("log P and words say what edits cost, beside as many random heads", () => {
@@ -278,19 +306,13 @@ test("what was pressed stays where it is while the page above it grows", () => {
 
 test("a painted row is even over what it may see, and the last one of a row counts", () => {
   const place: HeadPlace = ["decoder_self", 0, 1];
-  assert.deepEqual(evenRow(place, 1, [0, 1, 2], 4, true)?.weights, [0.5, 0.5, 0, 0]);
-  assert.deepEqual(evenRow(place, 1, [3], 4, false)?.weights, [0, 0, 0, 1]);
-  assert.equal(evenRow(place, 1, [2], 4, true), null);
-  const rows = [0, 0, 2].map((row, n) => ({ place, row, weights: [n] }));
-  const merged = rows.reduce(withRow, [] as typeof rows);
-  assert.deepEqual(merged.map(({ weights }) => weights), [[1], [2]]);
-});
-
-test("squares of several rows are one row each, and each is even over its own", () => {
-  const place: HeadPlace = ["decoder_self", 0, 1];
   const rows = evenRows(place, [[0, 1], [1, 1], [2, 1], [2, 0]], 3, true); // 0 sees no 1
   assert.deepEqual(rows.map(({ row, weights }) => [row, weights]),
     [[1, [0, 1, 0]], [2, [0.5, 0.5, 0]]]);
+  assert.deepEqual(evenRows(place, [[1, 3], [1, 4]], 4, false)[0].weights, [0, 0, 0, 1]);
+  const twice = [0, 0, 2].map((row, n) => ({ place, row, weights: [n] }));
+  const merged = twice.reduce(withRow, [] as typeof twice);
+  assert.deepEqual(merged.map(({ weights }) => weights), [[1], [2]]);
 });
 
 test("a link is read with the heads that the model has, and a sentence names the others", () => {
@@ -305,6 +327,9 @@ test("a link is read with the heads that the model has, and a sentence names the
   assert.deepEqual([long.text, long.head, long.removed], ["", null, []]);
   assert.match(long.problem, /2,001/);
   assert.equal(readLink("", kinds).problem, "");
+  // a blank one is none, and a sentence is one line
+  assert.deepEqual(["%0A%20", "A%0D%0Adog"].map((name) => readLink(`?text=${name}`, kinds).text),
+    ["", "A dog"]);
 });
 
 test("an address gives back every edit that was written into it, and each act an entry", () => {
@@ -334,6 +359,24 @@ test("an address gives back every edit that was written into it, and each act an
   assert.ok(entries[2].includes("docs=1") && entries[2].includes("step=3"));
   writeLink({ ...link, text: "x" }, true);
   assert.ok(entries.length === 3 && !entries[2].includes("step=3"));
+  // what was shown is kept although the field is further, with its own edits
+  const shown = { ...trace, edited: { removed: heads.slice(0, 1), rows: [], prefix: 2 } };
+  const sentence = viewOf(LiveSentence as any, {
+    shown, field: { value: "Der Hu" }, edits: { removed: [], rows: [], prefix: [] },
+    data: { directions: [{ about: { languages: [{ code: "de" }] } }] }, direction: 0,
+  });
+  Object.assign((globalThis as any).window, { clearTimeout() {} });
+  const page = viewOf(LivePage as any, {
+    sentence, rest: 1, resting: "", open: place, breaking: {}, written: { replaces: false },
+  }) as any;
+  Object.assign(globalThis, { document: { activeElement: (sentence as any).field } });
+  page.onAct("typing");
+  assert.equal(page.act, "typing");
+  page.onAct(""); // the language is turned, which goes back to the field
+  assert.equal(page.act, "");
+  const kept = readLink(new URL(entries[3]).search, kinds);
+  assert.deepEqual([kept.text, kept.removed, kept.prefix],
+    [target.text, heads.slice(0, 1), ["▁Der", "▁Hu"]]);
 });
 
 test("rows of a link that cannot be are left out, and the rest stays", () => {

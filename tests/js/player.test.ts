@@ -119,6 +119,41 @@ test("a picture that plays by itself ends where a reader acts, but not at each l
   assert.equal(gone.length, 2);
 });
 
+test("a picture is drawn while its words move, and waits while another is computed", (t) => {
+  let frame = (_now: number) => {};
+  const stopped: number[] = [];
+  const names = ["requestAnimationFrame", "cancelAnimationFrame"];
+  Object.assign(globalThis, {
+    requestAnimationFrame: (act: typeof frame) => {
+      frame = act;
+      return 7;
+    },
+    cancelAnimationFrame: (timer: number) => stopped.push(timer),
+  });
+  t.after(() => names.forEach((name) => delete (globalThis as any)[name]));
+  const drawn: number[] = [];
+  const [data, kind] = lasting(3); // a step takes 900 ms
+  const player = viewOf(Player, {
+    data, kind, step: 0, part: 0, isUnasked: false, timer: 0, plan: { width: 1, room: 1 },
+    play: {}, says: { setAttribute() {} }, breaking: { end() {} },
+  } as any);
+  const begun = performance.now();
+  player.start();
+  for (const ms of [100, 600, 700, 850, 1000]) {
+    player.draw = () => drawn.push(ms);
+    frame(begun + ms);
+  }
+  assert.deepEqual(drawn, [100, 600, 1000]);
+  player.plan.width = 2; // its line scrolls on
+  for (const ms of [1700, 1720]) frame(begun + ms);
+  assert.equal(drawn.length, 5);
+  player.wait();
+  assert.deepEqual([stopped, player.timer, player.isUnasked], [[7], 0, true]); // show() starts it
+  player.isUnasked = false; // one that a reader has paused stays so
+  player.wait();
+  assert.deepEqual([stopped, player.isUnasked], [[7], false]);
+});
+
 test("a picture plays once all others are drawn", async (t) => {
   const tasks = new Tasks();
   t.after(() => tasks.channel.port1.close());

@@ -56,13 +56,16 @@ def test_a_folder_with_other_files_is_refused_before_any_work_and_stays(files, t
 
 def test_only_own_files_are_replaced_and_all_or_none(tmp_path, monkeypatch):
     out = tmp_path / "new" / "out"
-    write_site(out, {"index.html": b"1", "en-1.html": b"1", "en-2.html": b"1"})
+    model = {"en-de/a.bin": b"1", "en-de/b.bin": b"1", "es-de/a.bin": b"1"}
+    write_site(out, {"index.html": b"1", "en-1.html": b"1", "en-2.html": b"1", **model})
     (out / "docs").mkdir()
-    (out / "docs" / "index.html").write_text("docs")
-    (out / "CNAME").write_text("mine")
-    write_site(out, {"index.html": b"2", "en-1.html": b"2"})
+    for name in ("CNAME", "docs/index.html", "en-de/mine"):
+        (out / name).write_text("mine")
+    write_site(out, {"index.html": b"2", "en-1.html": b"2", "de-en/a.bin": b"2"})
     files = content_of(out)
-    assert sorted(files) == ["CNAME", LIST, "docs/index.html", "en-1.html", "index.html"]
+    others = ["CNAME", LIST, "de-en/a.bin", "docs/index.html", "en-1.html", "en-de/mine"]
+    assert sorted(files) == [*others, "index.html"]
+    assert not (out / "es-de").exists()
     assert files["en-1.html"] == b"2"
 
     calls = []
@@ -83,10 +86,12 @@ def test_only_own_files_are_replaced_and_all_or_none(tmp_path, monkeypatch):
 
     with pytest.raises(InputError, match="CNAME"):
         write_site(out, {"CNAME": b"3"})
-    (out / "en-1.html").write_text("edited")
-    with pytest.raises(InputError, match=r"en-1\.html"):
-        write_site(out, {"index.html": b"3"})
-    assert content_of(out) == files | {"en-1.html": b"edited"}
+    for name in ("en-1.html", "de-en/a.bin"):
+        (out / name).write_text("edited")
+        with pytest.raises(InputError, match=re.escape(name)):
+            write_site(out, {"index.html": b"3"})
+        (out / name).write_bytes(b"2")
+    assert content_of(out) == files
 
 
 def test_sentences_are_the_lines_that_are_not_blank(tmp_path):
@@ -228,14 +233,3 @@ def test_a_marian_model_and_a_port_in_use_are_refused(tmp_path, capsys, monkeypa
             server_of(folder, server.server_port)
         with pytest.raises(InputError, match="--port"):
             server_of(folder, 70_000)
-
-
-def test_a_folder_in_the_site_is_replaced_with_it_and_never_a_changed_file(tmp_path):
-    out = tmp_path / "out"
-    write_site(out, {"en-de/a.bin": b"1", "en-de/b.bin": b"1", "index.html": b"1"})
-    (out / "en-de" / "mine").write_text("mine")
-    write_site(out, {"de-en/a.bin": b"2", "index.html": b"2"})
-    assert sorted(content_of(out)) == [LIST, "de-en/a.bin", "en-de/mine", "index.html"]
-    (out / "de-en" / "a.bin").write_text("edited")
-    with pytest.raises(InputError, match=r"de-en/a\.bin"):
-        write_site(out, {"index.html": b"3"})

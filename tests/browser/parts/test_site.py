@@ -16,10 +16,8 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
 from viz.draw.labels import SCREEN_NAMES
-from viz.lessons.reading import read_lesson
 from viz.notebook import explore
 from viz.site import __main__
-from viz.site.lesson_page import lesson_page
 from viz.site.live_page import LESSON_PAGE
 from viz.site.serve import server_of
 
@@ -43,9 +41,6 @@ def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     lines.write_text(f"{SENTENCE}\tNote {EVIL}\n\nEin Hund {EVIL}\n{long}\n", "utf-8")
     command = ["--out", str(folder / "out"), "--stored", str(lines), "--int8"]
     assert __main__.main([*command, "--checkpoint", str(trained_folder)]) == 2  # line 4 is too long
-    # answers of the bundled model, and no model in the page
-    lesson = lesson_page(read_lesson(__main__.LESSON), None)
-    (folder / "out" / LESSON_PAGE).write_text(lesson, "utf-8")
     return folder / "out"
 
 
@@ -305,8 +300,10 @@ def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served,
     live(visit, f"{served}?head=cross-9-9&removed=cross-1-77")
     says(visit, "#warning", "cross-9-9")
     # a beginning and a row that this sentence has not: what is left of the link counts
-    live(visit, f"{served}?text=A+dog&begins=%F0%9F%90%B4&rows=cross-1-1-99-1&removed=cross-1-1")
-    says(visit, "#warning", "left out")
+    rows = "rows=cross-1-1-99-1,cross-8-8-1-1"
+    live(visit, f"{served}?text=A+dog&begins=%F0%9F%90%B4&{rows}&removed=cross-1-1")
+    for words in ("cross-8-8", "chosen beginning are left out"):
+        says(visit, "#warning", words)
     until(visit, lambda: "removed=cross-1-1" in visit.url and "rows" not in visit.url, True)
     assert translation(visit)
     canvases = visit.locator(":is(#watch, #explorer) canvas:visible")

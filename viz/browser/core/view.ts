@@ -77,7 +77,8 @@ export class View<D> {
   }
 
   layOut() {
-    const width = this.root.clientWidth;
+    // among many pictures the width of before: to read it would lay out what the others wrote
+    const width = (this.options?.later && this.laidOut) || this.root.clientWidth;
     if (!this.data || !width) return; // a tab that is not open has no width yet
     this.theme = readTheme(this.root);
     this.measure = measureIn(this.theme);

@@ -183,9 +183,8 @@ export class HeadGrid extends View<GridData> {
       inTask(() => cells.filter((cell) => cell.part === part).forEach((cell) =>
         paint(context, [tileMark(cell, theme, ratio, room)], theme.font)));
     }
-    inTask(() => {
-      paint(context, marksAround(plan, theme, crossed), theme.font);
-      if (!later) return;
+    inTask(() => paint(context, marksAround(plan, theme, crossed), theme.font));
+    later?.(() => {
       sized(this.canvas, width, height).drawImage(canvas, 0, 0, width, height);
       canvas.width = 0; // gives its pixels back at once
     });

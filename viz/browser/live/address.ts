@@ -51,7 +51,7 @@ export function readLink(search: string, kinds: KindTrace[]): Link {
     [...new Set((query.get(name) ?? "").split(",").filter(Boolean))];
   const [head = null] = names("head").slice(0, 1).flatMap(placeOf);
   const [removed, rows] = [names("removed").flatMap(placeOf), names("rows").flatMap(rowOf)];
-  const text = query.get("text") ?? "";
+  const text = (query.get("text") ?? "").replace(/[\r\n]+/g, " "); // a sentence is one line
   const problems = [
     ...(unknown.length ? ["The link names heads or rows that this model does not have; they are "
       + `left out: ${unknown.slice(0, 3).join(", ").slice(0, 100)}.`] : []),
@@ -59,8 +59,8 @@ export function readLink(search: string, kinds: KindTrace[]): Link {
       + `characters, but the page reads ${LONGEST.toLocaleString("en")}: it is left out.`] : []),
   ];
   return {
-    text: text.length > LONGEST ? "" : text, from: query.get("from") ?? "", head, removed, rows,
-    prefix: query.getAll("begins"), problem: problems.join(" "),
+    text: text.length > LONGEST || !text.trim() ? "" : text, from: query.get("from") ?? "", head,
+    removed, rows, prefix: query.getAll("begins"), problem: problems.join(" "),
   };
 }
 

@@ -12,24 +12,17 @@ interface Host {
   redraw: () => void; // the open map
 }
 
-/** Share a row evenly among keys, of which a causal row sees no later ones. */
-export function evenRow(
-  place: HeadPlace, row: number, keys: number[], count: number, causal: boolean,
-): Row | null {
-  const seen = keys.filter((key) => key < count && !(causal && key > row));
-  if (!seen.length) return null;
-  const weights = new Array<number>(count).fill(0);
-  for (const key of seen) weights[key] = 1 / seen.length;
-  return { place, row, weights };
-}
-
-/** Share each row of the painted squares evenly among its own. */
+/** Share each row of the painted squares evenly among its own, of which a causal row sees no later
+ * ones. */
 export function evenRows(
   place: HeadPlace, squares: [row: number, key: number][], count: number, causal: boolean,
 ): Row[] {
   return [...new Set(squares.map(([row]) => row))].flatMap((row) => {
-    const keys = squares.filter(([other]) => other === row).map(([, key]) => key);
-    return evenRow(place, row, keys, count, causal) ?? [];
+    const seen = squares.flatMap(([other, key]) =>
+      (other === row && key < count && !(causal && key > row) ? [key] : []));
+    const weights = new Array<number>(count).fill(0);
+    for (const key of seen) weights[key] = 1 / seen.length;
+    return seen.length ? [{ place, row, weights }] : [];
   });
 }
 
@@ -99,20 +92,15 @@ export class Editing {
 
   paint(place: HeadPlace, squares: [row: number, key: number][], count: number, causal: boolean) {
     const rows = evenRows(place, squares, count, causal);
-    if (rows.length) this.change(rows);
+    if (!rows.length) return;
+    this.last = rows[rows.length - 1];
+    this.host.change(rows.reduce(withRow, this.host.rows()));
   }
 
   makeEven() {
-    const { last } = this;
-    if (!last) return;
-    const every = last.weights.map((_, key) => key);
-    const causal = last.place[0] === "decoder_self";
-    const row = evenRow(last.place, last.row, every, every.length, causal);
-    if (row) this.change([row]);
-  }
-
-  change(added: Row[]) {
-    this.last = added[added.length - 1];
-    this.host.change(added.reduce(withRow, this.host.rows()));
+    if (!this.last) return;
+    const { place, row, weights } = this.last;
+    const every = weights.map((_, key): [number, number] => [row, key]);
+    this.paint(place, every, weights.length, place[0] === "decoder_self");
   }
 }

@@ -9,6 +9,7 @@ export function hold(sticky: HTMLElement, parts: Iterable<Element>) {
   const main = sticky.parentElement as HTMLElement;
   let held: Element | null = null;
   let place = 0; // in the page
+  let above = ""; // the room of what stays in sight
   const placeOf = (element: Element) => element.getBoundingClientRect().top + window.scrollY;
   const keep = (element: Element | null) => {
     held = element;
@@ -27,7 +28,8 @@ export function hold(sticky: HTMLElement, parts: Iterable<Element>) {
     const { classList, offsetHeight } = sticky;
     const isLong = offsetHeight > LARGEST * window.innerHeight;
     classList.toggle("long", isLong);
-    main.style.setProperty("--above", `${isLong ? 0 : offsetHeight}px`);
+    const height = `${isLong ? 0 : offsetHeight}px`;
+    if (height !== above) main.style.setProperty("--above", above = height);
     if (!held?.isConnected) return;
     const moved = placeOf(held) - place;
     place += moved;

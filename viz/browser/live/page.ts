@@ -45,11 +45,13 @@ export class LivePage implements Listener {
   direction = -1; // of the open head
   trace: Trace | null = null; // that is drawn
   first: Trace | null = null; // that is stored
+  player?: Player;
   explorer?: Explorer;
   tasks = new Tasks();
   clicked = 0; // number of the last click on a small map that removes its head
   removes = false; // whether a click on a small map removes its head
   rest = 0; // a timer
+  doing: Activity = ""; // what a visitor does
   resting: Activity = ""; // how what it waits for was made
   written = { replaces: true, act: "", at: 0 }; // of the address
   drawn = ""; // the sentence and its direction
@@ -137,8 +139,9 @@ export class LivePage implements Listener {
 
   /** Keep what is shown before another act: Back leads to it, however soon that comes. */
   onAct(act: Activity) {
-    const next = act || (this.breaking.wanted ? "breaking" : "");
-    if (this.rest && (!next || next !== this.resting)) this.keep(this.resting);
+    this.player?.wait();
+    this.doing = act;
+    if (this.rest && (!this.act || this.act !== this.resting)) this.keep(this.resting);
   }
 
   onOriginal() {
@@ -190,13 +193,14 @@ export class LivePage implements Listener {
     this.played = drawn;
     const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
-    mount<PlayerData, Player>(at("watch"), Player, data, {
-      later: this.tasks.later,
-      onSelect: ({ kind: chosen, layer, head: number, query, written }) => {
-        if (written) this.sentence.translation.fill(written);
-        else this.openHead([chosen, layer, number]);
-        if (query !== undefined) bringIntoView(OPEN); // a ribbon
-      },
+    const { later } = this.tasks;
+    const onSelect = ({ kind: chosen, layer, head: number, query, written }: any) => {
+      if (written) this.sentence.translation.fill(written);
+      else this.openHead([chosen, layer, number]);
+      if (query !== undefined) bringIntoView(OPEN); // a ribbon
+    };
+    later(() => {
+      this.player = mount<PlayerData, Player>(at("watch"), Player, data, { later, onSelect });
     });
   }
 
@@ -242,7 +246,8 @@ export class LivePage implements Listener {
     this.explorer?.openHead(place);
     if (this.trace) this.drawPlayer(this.trace);
     this.describe();
-    this.keep(this.act);
+    const { shown, field } = this.sentence;
+    if (shown?.source.text === field.value) this.keep(this.act); // else the next one is on its way
   }
 
   get removed() {
@@ -290,19 +295,18 @@ export class LivePage implements Listener {
 
   /** What is being done, of which the address keeps the end alone. */
   get act(): Activity {
-    if (this.breaking.wanted) return "breaking";
-    return document.activeElement === this.sentence.field ? "typing" : "";
+    return this.doing || (this.breaking.wanted ? "breaking" : "");
   }
 
   /** Keep in the address what is shown; Back takes back one act after another. */
   keep(act: Activity) {
-    const { open, written, sentence: { field, languages, shown, edits } } = this;
+    const { open, written, sentence: { languages, shown, shownEdits } } = this;
     window.clearTimeout(this.rest);
     this.rest = 0;
-    if (!shown || shown.source.text !== field.value) return;
+    if (!shown) return; // the field may be further already
     const goesOn = act && act === written.act && performance.now() - written.at < PAUSE;
     this.written = { replaces: false, act, at: performance.now() };
-    writeLink({ text: field.value, from: languages[0].code, head: open, ...edits },
+    writeLink({ text: shown.source.text, from: languages[0].code, head: open, ...shownEdits },
       written.replaces || Boolean(goesOn));
   }
 }

@@ -48,6 +48,7 @@ export class LiveSentence {
   bar = at("state").querySelector("progress") as HTMLProgressElement;
   translation: Translation;
   direction = 0;
+  left: string[] = []; // the sentence of each direction, when it was turned
   int8 = false;
   other?: HTMLButtonElement;
   engine: EngineClient | null = null;
@@ -153,11 +154,16 @@ export class LiveSentence {
         about ? `${about}: ${text}` : text)));
   }
 
-  /** @param text what is read then; by default the translation of now */
-  turnRound(text = this.whole?.target.text) {
-    const direction = 1 - this.direction;
-    this.go(direction, text || this.data.directions[direction].examples[0]?.text || "");
-    this.field.focus();
+  /** @param text what is read then; by default the translation of now, or where there is none yet
+   *   what was read before */
+  turnRound(text?: string) {
+    const { whole, field, data, left, direction: before } = this;
+    const direction = 1 - before;
+    const translated = whole?.source.text === field.value ? whole.target.text : "";
+    left[before] = field.value;
+    this.go(direction, text || translated || left[direction]
+      || data.directions[direction].examples[0]?.text || "");
+    field.focus();
   }
 
   /** Take another sentence, perhaps of the other direction. */
@@ -224,6 +230,12 @@ export class LiveSentence {
     return Object.values(this.edits).some(({ length }) => length > 0);
   }
 
+  get shownEdits(): Edits {
+    if (!this.shown) return NO_EDITS;
+    const { edited: { removed, rows, prefix }, target: { pieces } } = this.shown;
+    return { removed, rows, prefix: pieces.slice(0, prefix) };
+  }
+
   /** Translate: without edits first, where that is not known of this sentence. */
   ask() {
     const [text, turn] = [this.field.value, ++this.turn];
@@ -253,8 +265,7 @@ export class LiveSentence {
     else {
       window.clearTimeout(this.slow);
       this.asked = null;
-      const { removed, rows, prefix } = shown.edited;
-      this.edits = { removed, rows, prefix: shown.target.pieces.slice(0, prefix) };
+      this.edits = this.shownEdits;
       this.show(shown);
       this.warn("Stopped.", true);
     }
@@ -334,7 +345,8 @@ export class LiveSentence {
     const { rows, prefix, removed } = this.edits;
     if (this.whole?.source.text === this.field.value && (rows.length || prefix.length)) {
       this.edits = { ...NO_EDITS, removed };
-      this.note = `${message} Painted rows and the chosen beginning are left out.`;
+      const left = `${message} Painted rows and the chosen beginning are left out.`;
+      this.note = `${this.note} ${left}`.trim();
       this.ask();
       return;
     }

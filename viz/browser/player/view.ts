@@ -248,13 +248,16 @@ export class Player extends View<PlayerData> {
     this.play.textContent = "❚❚ Pause";
     this.says.setAttribute("aria-live", "off"); // a reader of the screen would not come after it
     const frame = (now: number) => {
+      const before = [this.step, this.part];
       const over = Math.max(0, now - begun);
       this.step = Math.min(first + Math.floor(over / pace), this.last);
       this.part = 1 - (1 - Math.min(1, (over % pace) / (MOVE * pace))) ** 3; // slower at the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
+      this.timer = requestAnimationFrame(frame);
       if (ends) this.pause();
-      else this.timer = requestAnimationFrame(frame);
-      this.draw();
+      // between two moves nothing changes but a line that scrolls
+      else if (String(before) !== String([this.step, this.part])
+        || this.plan.width > this.plan.room) this.draw();
     };
     this.timer = requestAnimationFrame(frame);
   }
@@ -265,6 +268,13 @@ export class Player extends View<PlayerData> {
     this.isUnasked = false;
     this.play.textContent = PLAY;
     this.says.setAttribute("aria-live", "polite");
+  }
+
+  /** Stand still until the next data, which play on: their sentence is still computed. */
+  wait() {
+    if (!this.timer) return;
+    this.rest();
+    this.isUnasked = true;
   }
 
   pause(keeps = true) {

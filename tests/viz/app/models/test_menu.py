@@ -215,7 +215,7 @@ def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], fo
 def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monkeypatch) -> None:
     memory.forget_server_wide()
     monkeypatch.setattr("transformer.files.reading.MIB", 1)  # no two of them fit
-    monkeypatch.setattr(model_cache, "PATIENCE", 0)
+    monkeypatch.setattr(model_cache, "PATIENCE", 1e-3)
     with menu.models_for_run():
         first = menu.load(folder / "en-many")
         menu.load(folder / "fr-fi")

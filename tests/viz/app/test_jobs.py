@@ -305,7 +305,7 @@ def test_what_takes_long_on_a_sentence_is_a_job_whose_result_serves_everybody(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "folder", translator.folder)
-    monkeypatch.setattr(jobs, "PATIENCE", 0.01)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
     began.clear()
     go_on.clear()
     app = AppTest.from_function(sentence_page).run()

@@ -55,7 +55,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         assert go_on.wait(20)
         run(job)
 
-    monkeypatch.setattr(jobs, "PATIENCE", 0.01)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
     monkeypatch.setattr(jobs.Job, "run", when_set)
     return go_on
 

@@ -72,7 +72,7 @@ def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> 
         return whole(circuit, chosen, progress)
 
     monkeypatch.setattr(Circuit, "patched", patched)
-    monkeypatch.setattr(jobs, "PATIENCE", 0.01)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
     app = opened(**link, patch_edges="true")
     assert app.get("progress")
     assert not app.dataframe

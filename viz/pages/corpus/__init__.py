@@ -1,5 +1,6 @@
 """The page “Corpus”: every head over many lines, examples or the user's own."""
 
+from viz.app.chrome.moved import choose_view
 from viz.app.links import navigation
 from viz.app.view import Page
 from viz.pages.corpus import dictionary, head, heads, pairs, removal, search
@@ -17,5 +18,6 @@ PAGE = Page(
         pairs.minimal_pairs,
     ),
     menu=navigation.CORPUS_VIEW,
+    pick=choose_view,
     row="corpus-controls",
 )

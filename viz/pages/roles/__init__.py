@@ -1,5 +1,6 @@
 """The page “What heads do”: roles as measured, and the effect of removing heads."""
 
+from viz.app.chrome.moved import choose_view
 from viz.app.links.navigation import VIEW
 from viz.app.view import Page
 from viz.pages.roles import corpus_roles, layer_by_layer, removal, why_this_word
@@ -15,4 +16,5 @@ PAGE = Page(
         layer_by_layer.layer_by_layer,
     ),
     menu=VIEW,
+    pick=choose_view,
 )

@@ -110,6 +110,7 @@ def test_parameters_equal_the_column_of_table_3() -> None:
     ("text", "sentence"),
     [
         ("[model\n", "is not valid TOML"),
+        ("[modell]", r"has no table \[modell\]"),
         ("[model]\nlayers = 3", r"\[model\] has no field 'layers'"),
         ('[model]\npreset = "demo"\nh = 7', "d_model = 256 cannot be divided among h = 7"),
         ("model = 3", r"model = 3 must be a table: write \[model\] above it"),

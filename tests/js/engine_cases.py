@@ -52,11 +52,13 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
     other = [c.piece for c in scored.alternatives[step] if c.piece != "</s>"][-1]
     prefix = (*pieces[:step], other)
     removals = tuple(draw.sample(heads, draw.randint(1, min(9, len(heads)))))
+    # after the prefix the translation may end, and has no further rows
+    left = [row for row in rows if row[0].kind == "encoder_self" or row[1] <= len(prefix)]
     return [
         Case(text, removals),
         Case(text, rows=tuple(rows)),
         Case(text, prefix=prefix),
-        Case(text, removals, tuple(row for row in rows if row[0] not in removals), prefix),
+        Case(text, removals, tuple(row for row in left if row[0] not in removals), prefix),
     ]
 
 

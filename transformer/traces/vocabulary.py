@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 from transformer.errors import InputError
 from transformer.traces.external_tokens import checked_tokens
@@ -43,7 +44,7 @@ class Vocabulary:
                 f"The tokenizer has no token {ids[names.index(None)]}, which is one of the {side}: "
                 f"give the tokenizer of this model."
             )
-        return checked_tokens(names, side)
+        return tuple(map(_readable, checked_tokens(names, side)))
 
     @property
     def added(self) -> Collection[str] | None:
@@ -57,7 +58,7 @@ class Vocabulary:
         text = {self._get("unk_token"), self._get("mask_token")}
         structure = {self._get(f"{name}_token") for name in ("bos", "eos", "sep", "cls", "pad")}
         return frozenset(
-            token
+            _readable(token)
             for token in every
             if (token not in text or token in structure) and not token.startswith("<extra_id_")
         )
@@ -66,7 +67,7 @@ class Vocabulary:
     def ends(self) -> frozenset[str]:
         """The tokens among these that end a sentence or stand between two."""
         tokens = (self._get("eos_token"), self._get("sep_token"))
-        return frozenset(token for token in tokens if token is not None)
+        return frozenset(_readable(token) for token in tokens if token is not None)
 
     def every(self) -> Iterable[str]:
         """List all tokens, if the tokenizer has such a list."""
@@ -84,3 +85,8 @@ class Vocabulary:
 
     def _get(self, name: str, default: Any = None) -> Any:
         return getattr(self._tokenizer, name, default)
+
+
+def _readable(token: str) -> str:
+    """Name a character without a form, as the special tokens of CANINE are, by its number."""
+    return f"<U+{ord(token):04X}>" if len(token) == 1 and category(token) == "Co" else token

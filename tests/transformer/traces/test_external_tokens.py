@@ -181,11 +181,13 @@ def test_what_names_no_ids_is_refused_by_its_type() -> None:
     assert len(str(caught.value)) < 150
 
 
-def test_special_tokens_are_those_that_stand_for_no_text() -> None:
-    """In GPT-2, what ends a text stands for what is unknown, too."""
-    given = {"eos_token": "</s>", "sep_token": "[SEP]", "unk_token": "<unk>", "mask_token": "[M]"}
-    every = [*given.values(), "<extra_id_0>"]
-    tokenizer = SimpleNamespace(convert_ids_to_tokens=list, all_special_tokens=every, **given)
-    assert Vocabulary(tokenizer).special == Vocabulary(tokenizer).ends == {"</s>", "[SEP]"}
-    tokenizer.unk_token = "</s>"
-    assert Vocabulary(tokenizer).special == {"</s>", "[SEP]", "<unk>"}
+def test_special_characters_without_a_form_are_named_by_their_number() -> None:
+    """CANINE."""
+    canine = SimpleNamespace(
+        convert_ids_to_tokens=lambda ids: [*map(chr, ids)], all_special_tokens=["\ue000", "\ue001"],
+        bos_token="\ue000", eos_token="\ue001", cls_token="\ue000", sep_token="\ue001",
+    )  # fmt: skip
+    vocabulary = Vocabulary(canine)
+    assert vocabulary.texts([0xE000, 65, 0xE001], "source") == ("<U+E000>", "A", "<U+E001>")
+    assert vocabulary.special == {"<U+E000>", "<U+E001>"}
+    assert vocabulary.ends == {"<U+E001>"}

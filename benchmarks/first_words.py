@@ -1,4 +1,4 @@
-"""What visitors type first, and what a model does not know: words right, log P, notices.
+"""Translations of what visitors type first: correct words, log P per subword, and notices.
 
 A line of the lists has a sentence; behind a tab, the words that a right translation holds: `;` is
 between words, `|` between alternatives, and `*` for the rest of a word. The sentences were written

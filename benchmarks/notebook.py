@@ -36,7 +36,7 @@ SOURCE, TARGET = "She sees the small elephant .", "Sie sieht den kleinen Elefant
 LAYERS = HEADS = 12
 SPREAD = 0.15  # standard deviation of the weights
 WORDS = tuple(f"w{a}{b}" for a in "bdfgjklpqruvxz" for b in "bdfgjklpqruvxz")
-"""Of every vocabulary, for texts of any length."""
+"""Words that every tokenizer of this module knows; a longer text repeats them."""
 PATIENCE = 120.0  # seconds after which a picture counts as not drawn
 LONG = 15.0  # seconds of drawing after which it is not done again
 PAGE = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{}</body>"

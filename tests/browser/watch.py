@@ -1,4 +1,4 @@
-"""What goes wrong on a page of the app, and when the page is at rest."""
+"""Faults of a page of the app, and the wait until the page is at rest."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class LineSearch(Generic[T]):
         try:
             rows = [[piece.id for piece in line.pieces] for line in lines]
             hypotheses = self.loaded.search(rows, self.settings, stop.is_set)
-        except InputError as error:  # of one line: a prefix can leave it no room
+        except InputError as error:  # of one line: forbidden words can leave it no continuation
             if len(lines) == 1:
                 return [_named(lines[0].number, error)]
             return [result for line in lines for result in self._search([line], stop)]

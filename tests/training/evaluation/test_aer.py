@@ -41,7 +41,7 @@ def files(tmp_path: Path, checkpoint_folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory, checkpoint_folder: Path) -> dict[str, Any]:
-    """What the command prints of those files."""
+    """Output of the command for those files, as JSON."""
     printed, folder = io.StringIO(), tmp_path_factory.mktemp("aer")
     with contextlib.redirect_stdout(printed):
         assert main(_command(_write(folder, checkpoint_folder), "--json")) == 0

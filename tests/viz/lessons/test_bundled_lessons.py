@@ -166,7 +166,7 @@ def learning(lesson: Lesson) -> None:
     assert rises["encoder_self"] == min(rises.values())
     assert confidence(26_000, "encoder_self") > confidence(1000, "encoder_self") + 0.1
     for step, number in ((1000, 0.62), (26_000, 0.47)):  # as the page has it, without `</s>`
-        value = float(heads_forming.compute_measure(probe(step), "cross", "confidence").mean())
+        value = float(heads_forming.measure_heads(probe(step), "cross", "confidence").mean())
         assert value == pytest.approx(number, abs=0.005)
         assert f"{number}" in lesson.cards[6].text.replace(",", ".")
     rate = paper_rate(np.array([2000]), 256, 2000)[0]

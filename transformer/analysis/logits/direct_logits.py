@@ -73,15 +73,18 @@ def direct_logits(
     amounts = (stream.parts * direction).sum(-1)  # [writer, target]
     N = model.config.decoder.N
 
-    def of(part: Part, kind: Kind | None = None) -> AnyFloats:
+    def amounts_of(part: Part, kind: Kind | None = None) -> AnyFloats:
         """Return the amounts of these writers, `[layer, ..., target]`."""
         places = [n for n, (_, name, _, head) in enumerate(stream.writers)
                   if name == part and (head is None or head.kind == kind)]  # fmt: skip
         return to_array(amounts[places].unflatten(0, (N, -1)))
 
     return DirectLogits(
-        heads={"decoder_self": of("head", "decoder_self"), "cross": of("head", "cross")},
-        feed_forward=of("feed-forward")[:, 0],
+        heads={
+            "decoder_self": amounts_of("head", "decoder_self"),
+            "cross": amounts_of("head", "cross"),
+        },
+        feed_forward=amounts_of("feed-forward")[:, 0],
         tokens=to_array(amounts[TOKEN]),
         positions=to_array(amounts[POSITION]),
         # the projection is linear, but for a bias that it may have

@@ -194,13 +194,15 @@ export class LivePage implements Listener {
     const data = { ...playerData(trace, this.about, { kind, selected }), opens: true, row };
     this.watched = Object.fromEntries(data.kinds.map((part) => [part.kind, part.selected]));
     const { later } = this.tasks;
-    const onSelect = ({ kind: chosen, layer, head: number, query, written }: any) => {
-      if (written) this.sentence.translation.fill(written);
-      else this.openHead([chosen, layer, number]);
-      if (query !== undefined) bringIntoView(OPEN); // a ribbon
-    };
     later(() => {
-      this.player = mount<PlayerData, Player>(at("watch"), Player, data, { later, onSelect });
+      this.player = mount<PlayerData, Player>(at("watch"), Player, data, {
+        later,
+        onSelect: ({ kind: chosen, layer, head: number, query, written }) => {
+          if (written) this.sentence.translation.fill(written);
+          else this.openHead([chosen, layer, number]);
+          if (query !== undefined) bringIntoView(OPEN); // a ribbon
+        },
+      });
     });
   }
 

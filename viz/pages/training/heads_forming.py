@@ -193,7 +193,7 @@ def formed_heads(trace: AttentionTrace) -> dict[Kind, Head]:
     """
     mean = trace.cross.mean((0, 1))
     columns = np.maximum(trace.cross.sum(-2, keepdims=True), 1e-9)
-    values = {kind: np.nan_to_num(compute_measure(trace, kind, "confidence")) for kind in KINDS}
+    values = {kind: np.nan_to_num(measure_heads(trace, kind, "confidence")) for kind in KINDS}
     values["cross"] = (trace.cross * (trace.cross / columns) * mean).sum((-2, -1))
     return {
         kind: Head(kind, *divmod(int(scores.argmax()), scores.shape[1]))
@@ -251,10 +251,10 @@ def measures_by_step(
     traces: Mapping[int, AttentionTrace], kind: Kind, name: str
 ) -> NDArray[np.float64]:
     """Compute a measure of every head of one kind, `[step, layer, head]`."""
-    return np.stack([compute_measure(trace, kind, name) for trace in traces.values()])
+    return np.stack([measure_heads(trace, kind, name) for trace in traces.values()])
 
 
-def compute_measure(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
+def measure_heads(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
     """Compute a measure of every head of one kind, `[layer, head]`."""
     return measure(axes.by_pieces(trace, kind), kind, name)
 
@@ -264,7 +264,7 @@ def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
     first, last = min(traces), max(traces)
     rows = []
     for kind in KINDS:
-        values = {n: float(compute_measure(traces[n], kind, "confidence").mean()) for n in traces}
+        values = {n: float(measure_heads(traces[n], kind, "confidence").mean()) for n in traces}
         rise = values[last] - values[first]
         half = [f"{n:,}" for n in values if rise > 0 and values[n] - values[first] >= rise / 2]
         lowest, highest = (choose(values, key=values.__getitem__) for choose in (min, max))
